@@ -181,7 +181,7 @@ class MissingFolderError(StorageError):
     """Nothing is stored at the path."""
 
     code = "folder_missing"
-    sentence = "Nothing is stored in '{path}'. Check the path, or write the folder first."
+    sentence = "Nothing is stored in '{path}'. Check the path."
 
 
 class ForeignFolderError(StorageError):

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.segment import Segment
 from rich.status import Status
 from rich.table import Table
@@ -168,7 +167,8 @@ def add_next_step(error: SearchError) -> SearchError:
         names = {each.name: str(each) for each in _list_indexes(path.parent)}
         nearest = [names[name] for name in get_close_matches(path.name, names, n=3, cutoff=0)]
         if nearest:
-            return error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
+            error = error.append("Did you mean {nearest}?", nearest=" or ".join(f"'{each}'" for each in nearest))
+        return error.append("To build an index: {command}", command="mixsearch index SOURCE")
     return error
 
 
@@ -285,6 +285,8 @@ def show_status(doing: str) -> Status:
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, int, int | None, str], None]]:
     """Yield a callback for a step, the amount done, the total and the unit; bars are shown on a terminal only."""
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn  # a search has no bars
+
     console = stderr_console()
     columns = (TextColumn("{task.description:<14}"), BarColumn(bar_width=20), TextColumn("{task.fields[amount]}"))
     remaining = TimeRemainingColumn(compact=True, elapsed_when_finished=True)

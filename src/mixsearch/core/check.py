@@ -9,6 +9,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.core.tuning import TUNING
+from mixsearch.display import pluralize
 from mixsearch.errors import DoubtfulExamplesWarning, SearchWarning, WeakHintWarning, collect_warnings
 
 # Examples that are left out in turn, at most.
@@ -100,9 +101,11 @@ class Check(NamedTuple):
         half = -(-self.n_rows // 2)
         cuts = sorted({half, *(cut for cut in map(_round_up, ranks.tolist()) if cut < half)})
         cut = max(cuts, key=lambda n: np.sum(ranks <= n) / (q + 1) - np.log(n) / np.log(self.n_rows + 1))
+        n_back = int(np.sum(ranks <= cut))
+        come = pluralize(n_back, "comes", "come")
         return (
-            f"{np.sum(ranks <= cut)} of {q} examples come back among the first {cut:,} when left out; reading the "
-            f"first {n_read:,} rows should find about {round(self.expected_recall(n_read), 1):.0%}"
+            f"{n_back} of {q} examples {come} back among the first {cut:,} when left out; reading the first "
+            f"{n_read:,} rows should find about {round(self.expected_recall(n_read), 1):.0%}"
         )
 
 

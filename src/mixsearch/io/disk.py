@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from glob import escape
 from pathlib import Path
-from typing import Any
-
-from filelock import FileLock, Timeout
+from typing import TYPE_CHECKING, Any
 
 from mixsearch.errors import BusyFolderError, DamagedFolderError, DiskError, Option, StorageError
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 LOCK_NAME, MANIFEST_NAME = "mixsearch.lock", "manifest.json"
 # A temporary file that was not changed for so long belongs to a killed process.
@@ -82,6 +83,8 @@ def sync(path: Path) -> None:
 
 def acquire_lock(folder: Path) -> FileLock:
     """Lock a folder for one writer; the operating system releases the lock when the process ends for any reason."""
+    from filelock import FileLock, Timeout  # readers need not wait for it
+
     lock = FileLock(folder / LOCK_NAME, timeout=0, thread_local=False)
     with explain_os_errors("write to", folder):
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import logging
-import sqlite3
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -370,6 +369,8 @@ def _read_whole(column: pl.Series) -> pl.Series:
 
 def _read_sqlite(file: File, schema: Schema | None, n_rows: int = _BATCH_ROWS) -> Iterator[pl.DataFrame]:
     """Read a table of a database in batches: the named one, or the only one."""
+    import sqlite3  # other formats need not wait for it
+
     uri = f"{file.path.absolute().as_uri()}?mode=ro"
     with _explain_errors(file, "sqlite"), closing(sqlite3.connect(uri, uri=True)) as database:
         database.text_factory = partial(str, encoding="utf-8", errors="replace")

@@ -20,7 +20,7 @@ from mixsearch.io.frames import add_columns
 from mixsearch.io.values import to_json
 from mixsearch.table.differences import ColumnDifference, compare_column, is_missing_apart
 from mixsearch.table.rows import get_rows
-from mixsearch.table.tables import find_columns, get_values, open_table
+from mixsearch.table.tables import get_values
 
 if TYPE_CHECKING:
     from mixsearch.table.search import TableSearch
@@ -207,15 +207,13 @@ class TableComponent:
         columns = {"score": self.scores, "membership": self.membership, "is_member": self.predict()}
         return add_columns(self.table, columns)
 
-    def as_dict(self, n_rows: int = 10, id: str | None = None) -> dict[str, Any]:
+    def as_dict(self, n_rows: int = 10) -> dict[str, Any]:
         """Return the answer as JSON has it: dates as text, None for numbers that are not finite.
 
         Parameters
         ----------
         n_rows : int, default=10
             How many of the best rows to show.
-        id : str, optional
-            The column that names the rows. Default: that of the fit.
 
         Returns
         -------
@@ -225,8 +223,8 @@ class TableComponent:
         --------
         >>> import mixsearch
         >>> found = mixsearch.find({"x": [1.0, 1.1, 0.9, 9.0, 9.2, 8.9], "name": list("abcdef")}, examples=[0])
-        >>> found.as_dict(id="name")["examples"][0]["id"]
-        'a'
+        >>> found.as_dict()["examples"][0]["values"]
+        {'x': 1.0, 'name': 'a'}
         """
         rows = {
             "examples": self.examples,
@@ -235,14 +233,14 @@ class TableComponent:
         }
         fields = {
             "n_table_rows": len(self.scores),
-            "id": id or self._search._id,
+            "id": self._search._id,
             "n_members": self.n_members,
             "is_probability": self.is_probability,
             "check": str(self.check),
             "ranks": list(map(int, self.check.ranks)),
             "differences": [each._asdict() for each in self.differences()],
             "missing": list(map(str, self.missing_apart())),
-            **{name: describe_rows(self, positions, id) for name, positions in rows.items()},
+            **{name: describe_rows(self, positions) for name, positions in rows.items()},
             "columns": list(self._search.columns_),
             "dropped_columns": self._search.dropped_columns_,
         }
@@ -272,11 +270,9 @@ class TableComponent:
         return self._card().html()
 
 
-def describe_rows(found: TableComponent, rows: Sequence[int], id: str | None = None) -> list[dict[str, Any]]:
-    """Describe rows by their position, name (that of the fit's id column by default), membership and values."""
-    id = id or found._search._id
-    if id is not None:
-        find_columns(open_table(found.table), [id])
+def describe_rows(found: TableComponent, rows: Sequence[int]) -> list[dict[str, Any]]:
+    """Describe rows by their position, name in the fit's id column, membership and values."""
+    id = found._search._id
     return [
         {
             "row": int(row),

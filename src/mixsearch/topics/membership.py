@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from mixsearch._typing import Array
+from mixsearch.display import pluralize
 from mixsearch.topics.fitted_corpus import FittedCorpus, Vectors
 from mixsearch.topics.score import (
     Scores,
@@ -94,7 +95,8 @@ class TopicCheck(NamedTuple):
         n = min(-(-rank // unit) * unit, self.n_documents)
         if q <= TUNING.few:
             n_back = int(np.sum(self.ranks <= n))
-            return f"{n_back} of {q} documents come back among the first {n:,} when left out"
+            come = pluralize(n_back, "comes", "come")
+            return f"{n_back} of {q} documents {come} back among the first {n:,} when left out"
         if self.n_containing:
             ranked = "documents with the hint's words rank, by their other words,"
         else:

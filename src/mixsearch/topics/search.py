@@ -72,9 +72,9 @@ def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[Searc
     if hint.terms and check.is_common:
         warnings.append(
             WeakHintWarning(
-                "Most documents contain {words}, so that few are left to compare with. Choose a rarer word."
+                "Most documents contain '{words}', so that few are left to compare with. Choose a rarer word."
                 if check.n_documents
-                else "All documents contain {words}, so that none are left to compare with. Choose a rarer word.",
+                else "All documents contain '{words}', so that none are left to compare with. Choose a rarer word.",
                 code="common_hint",
                 words=hint.words,
             )
@@ -82,11 +82,11 @@ def list_warnings(hint: Hint, n_documents: int, check: TopicCheck) -> list[Searc
     elif hint.terms and check.match is None:
         warnings.append(
             WeakHintWarning(
-                "Only {n_documents} documents contain {words}: too few to check what else belongs to the topic. Add "
+                "Only {n_documents} documents contain '{words}': too few to check what else belongs to the topic. Add "
                 "related words."
                 if n_documents > 1
-                else "Only one document contains {words}: too few to check what else belongs to the topic. Add related "
-                "words.",
+                else "Only one document contains '{words}': too few to check what else belongs to the topic. Add "
+                "related words.",
                 code="rare_hint",
                 n_documents=n_documents,
                 words=hint.words,

@@ -14,6 +14,7 @@ from mixsearch.io.filters import Filter
 from mixsearch.io.tables import read_table
 from mixsearch.io.values import to_json
 from mixsearch.machine import on_one_core
+from mixsearch.options import TableOptions, list_options
 from mixsearch.web.answers import encode_csv
 from mixsearch.web.processes import call_in_process
 from mixsearch.web.schemas import MembersRequest, RowsRequest
@@ -51,15 +52,16 @@ class TableStore:
         warnings = call_in_process(self._limits.timeout, file.folder, convert_to_arrow, file.name)
         return file.name, pl.read_ipc(file.folder / _ARROW), warnings
 
-    def _fit_table(self, key: str, columns: tuple[str, ...], without: tuple[str, ...]) -> tuple[TableSearch, Warnings]:
+    def _fit_table(self, key: str, options: TableOptions) -> tuple[TableSearch, Warnings]:
         from mixsearch.table.search import TableSearch
 
         with collect_warnings() as warnings:
-            search = TableSearch().fit(self.open(key)[1], columns=columns or None, without=without)
+            search = TableSearch().fit(self.open(key)[1], **vars(options))
         return search, [each.as_dict() for each in warnings]
 
     def _find_members(self, key: str, request: MembersRequest) -> tuple[TableComponent, Warnings]:
-        search, notes = self._fit(key, request.columns, request.without)
+        options = TableOptions(**{each.name: getattr(request, each.name) for each, _ in list_options(TableOptions)})
+        search, notes = self._fit(key, options)
         with collect_warnings() as warnings, on_one_core():
             found = search.search(request.examples, not_examples=request.not_examples)
         return found, notes + [each.as_dict() for each in {str(each): each for each in warnings}.values()]
@@ -148,7 +150,7 @@ def describe_members(store: TableStore, key: str, request: MembersRequest) -> di
 
     found, warnings = store.find(key, request)
     drawn = spread_rows(len(found.membership), _MAX_POINTS)
-    return {"answer": found.as_dict(id=request.id), "is_member": found.predict()[drawn].tolist(), "warnings": warnings}
+    return {"answer": found.as_dict(), "is_member": found.predict()[drawn].tolist(), "warnings": warnings}
 
 
 def encode_members(store: TableStore, key: str, request: MembersRequest) -> bytes:

@@ -35,6 +35,7 @@ def test_reading_as_far_as_promised_finds_what_is_promised():
     [
         ([4, 23, 26, 57, 196], "4 of 5 examples come back among the first 60 when left out; reading the first 200"),
         ([2, 3, 900], "2 of 3 examples come back among the first 10 when left out; reading the first 900"),
+        ([3, 960, 990], "1 of 3 examples comes back among the first 10 when left out; reading the first 990"),
         ([990, 995], "0 of 2 examples come back among the first 500 when left out; reading the first 1,000"),
         ([], "no check: it needs two examples"),
     ],

@@ -129,7 +129,7 @@ def test_words_to_avoid_need_not_occur():
 
 def test_columns_stand_for_words_without_a_vocabulary():
     search = TopicSearch(n_components=3).fit(COUNTS)
-    with pytest.warns(WeakHintWarning, match="Only 2 documents contain 3"):
+    with pytest.warns(WeakHintWarning, match="Only 2 documents contain '3'"):
         assert search.search(3).contains.nonzero()[0].tolist() == [1, 4]
     for word in ("apple", 17):
         with pytest.raises(UnknownWordError, match="No document contains"):

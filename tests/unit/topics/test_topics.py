@@ -227,7 +227,7 @@ def test_odd_hints_are_errors_and_ties_have_one_membership():
     with pytest.warns(WeakHintWarning):
         topic = copies.search(0)
     assert len(set(topic.membership()[6:10])) == 1
-    with pytest.warns(WeakHintWarning, match="All documents contain 0"):
+    with pytest.warns(WeakHintWarning, match="All documents contain '0'"):
         topic = TopicSearch().fit([[1, 1], [2, 1], [3, 0], [1, 2]]).search(0)
     assert topic.check.match is None
     with pytest.raises(SearchError):
