@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,55 +27,97 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a corpus is, how to read it, and what to ask it. All words were chosen before any result was seen."""
+    """Where a corpus is, and how to read it."""
 
     file: str
-    text: Callable[[Row], str]
-    labels: Callable[[Row], Sequence[str]]
-    groups: Mapping[str, str]  # label -> the word that should rank its documents first
-    more: Sequence[tuple[str, str]] = ()  # further labels and words
+    text: Callable[[Row], str] = lambda row: row["text"]
+    labels: Callable[[Row], Sequence[str]] = lambda row: (row["label"],)
     once: str | None = None  # of rows that share this field, only the first is a document
     unlabelled: str | None = None  # the label of documents that are not ranked
 
 
-# One word for each group, chosen before any result was seen.
-FIRST_WORDS = {
+SOURCES = {
+    # Headers give away the group; some files have tabs where the post had new lines.
+    "newsgroups": Source(
+        "text/20news_bydate.jsonl.gz", lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2]
+    ),
+    "bbc": Source("text/bbc.jsonl.gz"),
+    # The packages of one source repeat each other's text.
+    "debian": Source(
+        "text/debian_packages.jsonl.gz", labels=lambda row: (row["section"].rpartition("/")[2],), once="source"
+    ),
+    "imdb": Source("text/imdb_50k.jsonl.gz", lambda row: row["text"].replace("<br />", " "), unlabelled="unsup"),
+    "reuters": Source("text/reuters_21578.jsonl.gz", labels=lambda row: row["labels"]),
+    "ohsumed": Source("text/ohsumed_7k.jsonl.gz"),
+    "stackoverflow": Source("text/stackoverflow_16k.jsonl.gz"),
+    "dbpedia": Source("text/dbpedia_14k.jsonl.gz", lambda row: row["text"].replace("\t", "\n")),
+}
+# The words that should rank first the documents of a label. All were chosen before any result was seen.
+WORDS = {
     "newsgroups": {
-        "alt.atheism": "atheism",
-        "comp.graphics": "graphics",
-        "comp.os.ms-windows.misc": "windows",
-        "comp.sys.ibm.pc.hardware": "ide",
-        "comp.sys.mac.hardware": "mac",
-        "comp.windows.x": "motif",
-        "misc.forsale": "sale",
-        "rec.autos": "car",
-        "rec.motorcycles": "bike",
-        "rec.sport.baseball": "baseball",
-        "rec.sport.hockey": "hockey",
-        "sci.crypt": "encryption",
-        "sci.electronics": "circuit",
-        "sci.med": "disease",
-        "sci.space": "orbit",
-        "soc.religion.christian": "christ",
-        "talk.politics.guns": "gun",
-        "talk.politics.mideast": "israel",
+        "alt.atheism": "atheism atheists",
+        "comp.graphics": "graphics polygon",
+        "comp.os.ms-windows.misc": "windows drivers",
+        "comp.sys.ibm.pc.hardware": "ide motherboard",
+        "comp.sys.mac.hardware": "mac apple",
+        "comp.windows.x": "motif xterm",
+        "misc.forsale": "sale shipping",
+        "rec.autos": "car ford",
+        "rec.motorcycles": "bike motorcycle",
+        "rec.sport.baseball": "baseball pitcher",
+        "rec.sport.hockey": "hockey nhl",
+        "sci.crypt": "encryption clipper",
+        "sci.electronics": "circuit voltage",
+        "sci.med": "disease patients",
+        "sci.space": "orbit shuttle",
+        "soc.religion.christian": "christ church",
+        "talk.politics.guns": "gun firearms",
+        "talk.politics.mideast": "israel turkish",
     },
     "bbc": {
-        "business": "economy",
-        "entertainment": "film",
-        "politics": "election",
-        "sport": "match",
-        "tech": "software",
+        "business": "economy growth profits shares",
+        "entertainment": "film actor album oscar",
+        "politics": "election labour minister voters",
+        "sport": "match rugby champion injury",
+        "tech": "software users mobile broadband",
+    },
+    "debian": {
+        "games": "game puzzle",
+        "python": "python",
+        "kernel": "kernel",
+        "sound": "music audio",
+        "database": "database sql",
+        "fonts": "font truetype",
+        "mail": "email smtp",
+        "science": "physics",
+        "math": "algebra",
+        "graphics": "image",
+        "video": "video",
+        "web": "html",
+        "perl": "perl",
+        "ruby": "ruby",
+        "haskell": "haskell",
+        "java": "java",
+        "editors": "editor",
+        "electronics": "circuit",
+        "hamradio": "radio",
+        "vcs": "git",
+        "rust": "rust",
+        "php": "php",
+    },
+    "imdb": {
+        "pos": "wonderful excellent superb perfect amazing brilliant",
+        "neg": "awful worst boring terrible waste stupid horrible crap",
     },
     "reuters": {
-        "earn": "profit",
-        "acq": "merger",
-        "money-fx": "currency",
+        "earn": "profit dividend",
+        "acq": "merger takeover",
+        "money-fx": "currency dollar",
         "grain": "grain",
-        "crude": "crude",
-        "trade": "trade",
-        "interest": "rate",
-        "ship": "ship",
+        "crude": "crude opec",
+        "trade": "trade tariffs",
+        "interest": "rate discount",
+        "ship": "ship port",
         "wheat": "wheat",
         "sugar": "sugar",
         "coffee": "coffee",
@@ -86,251 +128,80 @@ FIRST_WORDS = {
         "cpi": "inflation",
         "livestock": "cattle",
         "copper": "copper",
+        "oilseed": "soybeans",
+        "corn": "corn",
+        "nat-gas": "gas",
+        "money-supply": "supply",
+        "gnp": "gnp",
+        "iron-steel": "steel",
+        "alum": "aluminium",
+        "cotton": "cotton",
+        "rice": "rice",
+        "bop": "deficit",
+        "veg-oil": "palm",
+    },
+    "ohsumed": {
+        "C01": "bacterial infection fungal",
+        "C02": "viral virus hepatitis",
+        "C03": "malaria parasites parasitic",
+        "C04": "cancer tumor carcinoma",
+        "C05": "bone arthritis musculoskeletal",
+        "C06": "gastrointestinal liver colitis",
+        "C07": "oral dental jaw",
+        "C08": "respiratory lung asthma",
+        "C09": "ear hearing nasal",
+        "C10": "brain neurologic seizures",
+        "C11": "eye visual retinal",
+        "C12": "urinary renal prostate",
+        "C13": "pregnancy ovarian pregnant",
+        "C14": "heart cardiac coronary",
+        "C15": "anemia thrombocytopenia sickle",
+        "C16": "congenital neonates anomalies",
+        "C17": "skin cutaneous dermatitis",
+        "C18": "metabolic diabetes obesity",
+        "C19": "endocrine thyroid adrenal",
+        "C20": "immune autoimmune aids",
+        "C21": "injury trauma poisoning",
+        "C23": "pain symptoms syndrome",
+    },
+    "stackoverflow": {
+        "1": "wordpress blog plugin",
+        "2": "oracle plsql database",
+        "3": "svn subversion repository",
+        "4": "apache htaccess rewrite",
+        "5": "excel vba spreadsheet",
+        "6": "matlab matrix plot",
+        "7": "studio debugger solution",
+        "8": "cocoa nsstring objective",
+        "9": "osx mac leopard",
+        "10": "bash shell script",
+        "11": "spring bean mvc",
+        "12": "hibernate mapping hql",
+        "13": "scala traits actors",
+        "14": "sharepoint moss webpart",
+        "15": "ajax javascript jquery",
+        "16": "qt widget qwidget",
+        "17": "drupal node cck",
+        "18": "linq lambda query",
+        "19": "haskell monad ghc",
+        "20": "magento product cart",
     },
     "dbpedia": {
-        "Company": "company",
-        "EducationalInstitution": "school",
-        "Artist": "singer",
-        "Athlete": "footballer",
-        "OfficeHolder": "politician",
-        "MeanOfTransportation": "ship",
-        "Building": "building",
-        "NaturalPlace": "river",
-        "Village": "village",
-        "Animal": "species",
-        "Plant": "plant",
-        "Album": "album",
-        "Film": "film",
-        "WrittenWork": "novel",
+        "Company": "company manufacturer",
+        "EducationalInstitution": "school university",
+        "Artist": "singer painter",
+        "Athlete": "footballer basketball",
+        "OfficeHolder": "politician senate",
+        "MeanOfTransportation": "ship aircraft",
+        "Building": "building church",
+        "NaturalPlace": "river mountain",
+        "Village": "village district",
+        "Animal": "species moth",
+        "Plant": "plant flowering",
+        "Album": "album songs",
+        "Film": "film directed",
+        "WrittenWork": "novel journal",
     },
-}
-# Further words for labels, chosen before any result was seen.
-MORE_WORDS = {
-    "newsgroups": (
-        ("alt.atheism", "atheists"),
-        ("comp.graphics", "polygon"),
-        ("comp.os.ms-windows.misc", "drivers"),
-        ("comp.sys.ibm.pc.hardware", "motherboard"),
-        ("comp.sys.mac.hardware", "apple"),
-        ("comp.windows.x", "xterm"),
-        ("misc.forsale", "shipping"),
-        ("rec.autos", "ford"),
-        ("rec.motorcycles", "motorcycle"),
-        ("rec.sport.baseball", "pitcher"),
-        ("rec.sport.hockey", "nhl"),
-        ("sci.crypt", "clipper"),
-        ("sci.electronics", "voltage"),
-        ("sci.med", "patients"),
-        ("sci.space", "shuttle"),
-        ("soc.religion.christian", "church"),
-        ("talk.politics.guns", "firearms"),
-        ("talk.politics.mideast", "turkish"),
-    ),
-    "bbc": (
-        ("business", "growth"),
-        ("business", "profits"),
-        ("business", "shares"),
-        ("entertainment", "actor"),
-        ("entertainment", "album"),
-        ("entertainment", "oscar"),
-        ("politics", "labour"),
-        ("politics", "minister"),
-        ("politics", "voters"),
-        ("sport", "rugby"),
-        ("sport", "champion"),
-        ("sport", "injury"),
-        ("tech", "users"),
-        ("tech", "mobile"),
-        ("tech", "broadband"),
-    ),
-    "debian": (
-        ("games", "puzzle"),
-        ("sound", "audio"),
-        ("database", "sql"),
-        ("fonts", "truetype"),
-        ("mail", "smtp"),
-        ("science", "physics"),
-        ("math", "algebra"),
-        ("graphics", "image"),
-        ("video", "video"),
-        ("web", "html"),
-        ("perl", "perl"),
-        ("ruby", "ruby"),
-        ("haskell", "haskell"),
-        ("java", "java"),
-        ("editors", "editor"),
-        ("electronics", "circuit"),
-        ("hamradio", "radio"),
-        ("vcs", "git"),
-        ("rust", "rust"),
-        ("php", "php"),
-    ),
-    "imdb": (
-        ("pos", "excellent"),
-        ("pos", "superb"),
-        ("pos", "perfect"),
-        ("pos", "amazing"),
-        ("pos", "brilliant"),
-        ("neg", "worst"),
-        ("neg", "boring"),
-        ("neg", "terrible"),
-        ("neg", "waste"),
-        ("neg", "stupid"),
-        ("neg", "horrible"),
-        ("neg", "crap"),
-    ),
-    "reuters": (
-        ("earn", "dividend"),
-        ("acq", "takeover"),
-        ("money-fx", "dollar"),
-        ("crude", "opec"),
-        ("trade", "tariffs"),
-        ("interest", "discount"),
-        ("ship", "port"),
-        ("oilseed", "soybeans"),
-        ("corn", "corn"),
-        ("nat-gas", "gas"),
-        ("money-supply", "supply"),
-        ("gnp", "gnp"),
-        ("iron-steel", "steel"),
-        ("alum", "aluminium"),
-        ("cotton", "cotton"),
-        ("rice", "rice"),
-        ("bop", "deficit"),
-        ("veg-oil", "palm"),
-    ),
-    "dbpedia": (
-        ("Company", "manufacturer"),
-        ("EducationalInstitution", "university"),
-        ("Artist", "painter"),
-        ("Athlete", "basketball"),
-        ("OfficeHolder", "senate"),
-        ("MeanOfTransportation", "aircraft"),
-        ("Building", "church"),
-        ("NaturalPlace", "mountain"),
-        ("Village", "district"),
-        ("Animal", "moth"),
-        ("Plant", "flowering"),
-        ("Album", "songs"),
-        ("Film", "directed"),
-        ("WrittenWork", "journal"),
-    ),
-}
-# Three words for each disease class, and for each tag.
-OHSUMED = {
-    "C01": "bacterial infection fungal",
-    "C02": "viral virus hepatitis",
-    "C03": "malaria parasites parasitic",
-    "C04": "cancer tumor carcinoma",
-    "C05": "bone arthritis musculoskeletal",
-    "C06": "gastrointestinal liver colitis",
-    "C07": "oral dental jaw",
-    "C08": "respiratory lung asthma",
-    "C09": "ear hearing nasal",
-    "C10": "brain neurologic seizures",
-    "C11": "eye visual retinal",
-    "C12": "urinary renal prostate",
-    "C13": "pregnancy ovarian pregnant",
-    "C14": "heart cardiac coronary",
-    "C15": "anemia thrombocytopenia sickle",
-    "C16": "congenital neonates anomalies",
-    "C17": "skin cutaneous dermatitis",
-    "C18": "metabolic diabetes obesity",
-    "C19": "endocrine thyroid adrenal",
-    "C20": "immune autoimmune aids",
-    "C21": "injury trauma poisoning",
-    "C23": "pain symptoms syndrome",
-}
-STACKOVERFLOW = {
-    "1": "wordpress blog plugin",
-    "2": "oracle plsql database",
-    "3": "svn subversion repository",
-    "4": "apache htaccess rewrite",
-    "5": "excel vba spreadsheet",
-    "6": "matlab matrix plot",
-    "7": "studio debugger solution",
-    "8": "cocoa nsstring objective",
-    "9": "osx mac leopard",
-    "10": "bash shell script",
-    "11": "spring bean mvc",
-    "12": "hibernate mapping hql",
-    "13": "scala traits actors",
-    "14": "sharepoint moss webpart",
-    "15": "ajax javascript jquery",
-    "16": "qt widget qwidget",
-    "17": "drupal node cck",
-    "18": "linq lambda query",
-    "19": "haskell monad ghc",
-    "20": "magento product cart",
-}
-SOURCES = {
-    "newsgroups": Source(
-        "text/20news_bydate.jsonl.gz",
-        # Headers give away the group; some files have tabs where the post had new lines.
-        lambda row: row["text"].replace("\t", "\n").partition("\n\n")[2],
-        lambda row: (row["label"],),
-        FIRST_WORDS["newsgroups"],
-        more=MORE_WORDS["newsgroups"],
-    ),
-    "bbc": Source(
-        "text/bbc.jsonl.gz",
-        lambda row: row["text"],
-        lambda row: (row["label"],),
-        FIRST_WORDS["bbc"],
-        more=MORE_WORDS["bbc"],
-    ),
-    "debian": Source(
-        "text/debian_packages.jsonl.gz",
-        lambda row: row["text"],
-        lambda row: (row["section"].rpartition("/")[2],),
-        {
-            "games": "game",
-            "python": "python",
-            "kernel": "kernel",
-            "sound": "music",
-            "database": "database",
-            "fonts": "font",
-            "mail": "email",
-        },
-        more=MORE_WORDS["debian"],
-        once="source",  # the packages of one source repeat each other's text
-    ),
-    "imdb": Source(
-        "text/imdb_50k.jsonl.gz",
-        lambda row: row["text"].replace("<br />", " "),
-        lambda row: (row["label"],),
-        {"pos": "wonderful", "neg": "awful"},
-        more=MORE_WORDS["imdb"],
-        unlabelled="unsup",
-    ),
-    "reuters": Source(
-        "text/reuters_21578.jsonl.gz",
-        lambda row: row["text"],
-        lambda row: row["labels"],
-        FIRST_WORDS["reuters"],
-        more=MORE_WORDS["reuters"],
-    ),
-    "ohsumed": Source(
-        "text/ohsumed_7k.jsonl.gz",
-        lambda row: row["text"],
-        lambda row: (row["label"],),
-        {label: words.split()[0] for label, words in OHSUMED.items()},
-        more=[(label, word) for label, words in OHSUMED.items() for word in words.split()[1:]],
-    ),
-    "stackoverflow": Source(
-        "text/stackoverflow_16k.jsonl.gz",
-        lambda row: row["text"],
-        lambda row: (row["label"],),
-        {label: words.split()[0] for label, words in STACKOVERFLOW.items()},
-        more=[(label, word) for label, words in STACKOVERFLOW.items() for word in words.split()[1:]],
-    ),
-    "dbpedia": Source(
-        "text/dbpedia_14k.jsonl.gz",
-        lambda row: row["text"].replace("\t", "\n"),
-        lambda row: (row["label"],),
-        FIRST_WORDS["dbpedia"],
-        more=MORE_WORDS["dbpedia"],
-    ),
 }
 
 
@@ -344,15 +215,11 @@ class Corpus:
     labels: Array  # (n,): of each document, separated by spaces
 
     @property
-    def groups(self) -> Mapping[str, str]:
-        """The word that should rank first the documents of a label."""
-        return SOURCES[self.name].groups
-
-    @property
     def questions(self) -> list[tuple[str, str]]:
         """Labels, each with a word that should rank its documents first; a label may have several."""
-        known = set(self.words)
-        return [each for each in [*self.groups.items(), *SOURCES[self.name].more] if each[1] in known]
+        pairs = [(label, word) for label, words in WORDS[self.name].items() for word in words.split()]
+        vocabulary = set(self.words)
+        return [(label, word) for label, word in pairs if word in vocabulary]
 
     def has_label(self, label: str) -> Array:
         """Return which documents have a label, (n,)."""
@@ -374,48 +241,36 @@ def available() -> list[str]:
     return [name for name, source in SOURCES.items() if (data_folder() / source.file).exists()]
 
 
-def load_corpus(name: str, *, function_words: bool = False) -> Corpus:
-    """Count a corpus, optionally with function words, or load the counts of an earlier run on the same file."""
-    source = SOURCES[name]
-    stop_words = None if function_words else "english"
-    arrays = _cached(data_folder() / source.file, lambda: _count(source, stop_words), str(stop_words))
-    return Corpus(name, _unpacked(arrays), arrays["words"].tolist(), arrays["labels"])
+def load_corpus(name: str) -> Corpus:
+    """Count a corpus, or load the counts of an earlier run on the same file."""
+    arrays = _cached(data_folder() / SOURCES[name].file, lambda: _count(SOURCES[name]))
+    counts = sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
+    return Corpus(name, counts, arrays["words"].tolist(), arrays["labels"])
 
 
-def _count(source: Source, stop_words: str | None) -> dict[str, Array]:
+def _count(source: Source) -> dict[str, Array]:
     rows = list(read_rows(source))
-    vectorizer = CountVectorizer(stop_words=stop_words, min_df=10, max_df=0.3, token_pattern=TOKEN)
+    vectorizer = CountVectorizer(stop_words="english", min_df=10, max_df=0.3, token_pattern=TOKEN)
     counts = vectorizer.fit_transform(map(source.text, rows))
     words, labels = vectorizer.get_feature_names_out(), np.array([" ".join(source.labels(row)) for row in rows])
-    return _packed(counts) | {"words": words.astype(str), "labels": labels}
+    arrays = {name: getattr(counts, name) for name in ("data", "indices", "indptr")}
+    return arrays | {"shape": np.array(counts.shape), "words": words.astype(str), "labels": labels}
 
 
 def read_rows(source: Source) -> Iterator[Row]:
     """Yield the rows of the documents of a corpus."""
     seen = set()
-    for row in _rows(data_folder() / source.file):
-        if source.once is None or row[source.once] not in seen:
-            yield row
-        if source.once is not None:
-            seen.add(row[source.once])
+    with gzip.open(data_folder() / source.file, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if source.once is None or row[source.once] not in seen:
+                yield row
+            if source.once is not None:
+                seen.add(row[source.once])
 
 
-def _rows(path: Path) -> Iterator[Row]:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
-
-
-def _packed(counts: Any) -> dict[str, Array]:
-    return {name: getattr(counts, name) for name in ("data", "indices", "indptr")} | {"shape": np.array(counts.shape)}
-
-
-def _unpacked(arrays: Mapping[str, Array]) -> sp.csr_array:
-    return sp.csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=tuple(arrays["shape"]))
-
-
-def _cached(path: Path, make: Callable[[], dict[str, Array]], more: str = "") -> dict[str, Array]:
+def _cached(path: Path, make: Callable[[], dict[str, Array]]) -> dict[str, Array]:
     """Return the result of `make`, cached for each content of the data file and of this one."""
-    key = hashlib.sha256(more.encode())
+    key = hashlib.sha256()
     for file in (path, Path(__file__)):
         with file.open("rb") as content:
             key.update(hashlib.file_digest(content, "sha256").digest())

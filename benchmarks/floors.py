@@ -23,51 +23,19 @@ MAX_ITER = 1000
 SWEEPS = 500
 
 
-class Gaussians(NamedTuple):
-    """Spherical Gaussians with different variances."""
-
-    weights: Array  # (k,)
-    centers: Array  # (k, d)
-    variances: Array  # (k,)
-
-
-def gaussian_mle(data: GaussianMixtureData) -> Array:
-    """The centers of the likeliest mixture near the truth, (k, d)."""
-    X, d = data.X, data.X.shape[1]
-    squares = np.einsum("ij,ij->i", X, X)
-
-    def step(now: Gaussians) -> tuple[Gaussians, float]:
-        distances = squares[:, None] - 2 * X @ now.centers.T + np.sum(now.centers**2, axis=1)
-        chances, fit = _responsibilities(now.weights, -distances / now.variances / 2 - d / 2 * np.log(now.variances))
-        mass = chances.sum(axis=0)
-        centers = chances.T @ X / mass[:, None]
-        variances = (squares @ chances / mass - np.sum(centers**2, axis=1)) / d
-        return Gaussians(mass / len(X), centers, variances), fit
-
-    return _climb(step, Gaussians(data.weights, data.centers, data.deviations**2)).centers
-
-
-def shaped_mle(data: ShapedGaussians, shape: str) -> Array:
+def gaussian_mle(data: GaussianMixtureData | ShapedGaussians, shape: str, precisions: Array) -> Array:
     """The centers of the likeliest mixture of a shape near the truth, (k, d)."""
-    kind = {"diagonal": "diag"}.get(shape, shape)
-    precisions = np.linalg.inv(data.covariances)
-    start = {
-        "spherical": precisions[:, 0, 0],
-        "diag": np.einsum("kdd->kd", precisions),
-        "tied": precisions[0],
-        "full": precisions,
-    }[kind]
-    peer = GaussianMixture(
+    mixture = GaussianMixture(
         len(data.centers),
-        covariance_type=kind,
+        covariance_type={"diagonal": "diag"}.get(shape, shape),
         tol=TOLERANCE / len(data.X),
         max_iter=MAX_ITER,
         reg_covar=0,
         weights_init=data.weights,
         means_init=data.centers,
-        precisions_init=start,
+        precisions_init=precisions,
     )
-    return np.asarray(peer.fit(data.X).means_)
+    return np.asarray(mixture.fit(data.X).means_)
 
 
 def regression_mle(data: MixedRegressionData, deviation: float) -> Array:

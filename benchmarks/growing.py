@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from corpora import SOURCES, read_rows
+from corpora import SOURCES, WORDS, read_rows
 from measuring import print_table
 
 from mixsearch.metrics import average_precision
@@ -41,8 +41,8 @@ def run() -> None:
             seconds, index = time.process_time() - start, open_index(path)
             found = labels[index.corpus.rows]
             ap = {
-                group: average_precision(found == group, index.search(word).scores)
-                for group, word in source.groups.items()
+                group: average_precision(found == group, index.search(words.split()[0]).scores)
+                for group, words in WORDS["newsgroups"].items()
                 if np.any(found == group)
             }
             listed = [[ap[group] for group in ap if (group in ADDED) == is_added] for is_added in (True, False)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from labelled_tables import LabelledTable, load_banknote, load_iris, load_stored, load_wine, read_rows
+from labelled_tables import load_table, read_rows
 
 from mixsearch._typing import Array
 
@@ -49,13 +49,9 @@ def load_engine() -> LabelledRegression:
     return LabelledRegression(emission[:, None], ratio, np.where(ratio < RICHEST, "lean", "rich"))
 
 
-def _take_columns(load: Callable[[], LabelledTable], x: tuple[int, ...], y: int) -> LabelledRegression:
-    table = load()
-    return LabelledRegression(table.X[:, list(x)], table.X[:, y], table.labels)
-
-
-def _take_stored(name: str, x: tuple[int, ...], y: int) -> LabelledRegression:
-    return _take_columns(partial(load_stored, name), x, y)
+def _take_columns(name: str, x: tuple[int, ...], y: int) -> LabelledRegression:
+    X, labels = load_table(name)
+    return LabelledRegression(X[:, list(x)], X[:, y], labels)
 
 
 def draw_lines(
@@ -108,23 +104,23 @@ def _drawn(kind: str, seeds: range, *, is_skewed: bool = False, is_joint: bool =
 # Choices may be made on these.
 DEVELOPMENT: Sets = {
     "engine": load_engine,
-    "penguins, bill depth by length": partial(_take_stored, "penguins", (0,), 1),
-    "crabs, rear width by three lengths": partial(_take_stored, "crabs", (0, 2, 3), 1),
-    "glass, refraction by three elements": partial(_take_stored, "glass", (1, 2, 6), 0),
-    "wine, flavanoids by phenols and proline": partial(_take_columns, load_wine, (14, 25), 15),
+    "penguins, bill depth by length": partial(_take_columns, "penguins", (0,), 1),
+    "crabs, rear width by three lengths": partial(_take_columns, "crabs", (0, 2, 3), 1),
+    "glass, refraction by three elements": partial(_take_columns, "glass", (1, 2, 6), 0),
+    "wine, flavanoids by phenols and proline": partial(_take_columns, "wine", (14, 25), 15),
     **_drawn("clean", range(4)),
     **_drawn("skewed", range(10, 14), is_skewed=True),
     **_drawn("joint", range(20, 24), is_joint=True),
 }
 REPORTED: Sets = {
     "tones": load_tones,
-    "penguins, mass by flipper and bill": partial(_take_stored, "penguins", (0, 1, 2), 3),
-    "crabs, depth by width": partial(_take_stored, "crabs", (3,), 4),
-    "iris, sepal width by length": partial(_take_columns, load_iris, (0,), 1),
-    "iris, petal width by three lengths": partial(_take_columns, load_iris, (0, 1, 2), 3),
-    "banknotes, diagonal by margins": partial(_take_columns, load_banknote, (3, 4), 5),
-    "olive oils, linoleic by oleic": partial(_take_stored, "olive-region", (3,), 4),
-    "olive oils, palmitic by three acids": partial(_take_stored, "olive-region", (2, 3, 4), 0),
+    "penguins, mass by flipper and bill": partial(_take_columns, "penguins", (0, 1, 2), 3),
+    "crabs, depth by width": partial(_take_columns, "crabs", (3,), 4),
+    "iris, sepal width by length": partial(_take_columns, "iris", (0,), 1),
+    "iris, petal width by three lengths": partial(_take_columns, "iris", (0, 1, 2), 3),
+    "banknotes, diagonal by margins": partial(_take_columns, "banknote", (3, 4), 5),
+    "olive oils, linoleic by oleic": partial(_take_columns, "olive-region", (3,), 4),
+    "olive oils, palmitic by three acids": partial(_take_columns, "olive-region", (2, 3, 4), 0),
     **_drawn("clean", range(100, 104)),
     **_drawn("skewed", range(110, 114), is_skewed=True),
     **_drawn("joint", range(120, 124), is_joint=True),

@@ -1,4 +1,4 @@
-"""Tables whose rows have a class each: real ones, and drawn ones with a planted class that is hard to find.
+"""Tables whose rows have a class each, of real data.
 
 The wines of scikit-learn are those of `wine` with half of its columns, and are left out. The two tables of olive oils
 have the same rows with coarse and fine labels.
@@ -7,45 +7,21 @@ have the same rows with coarse and fine labels.
 from __future__ import annotations
 
 import csv
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
-from sklearn import datasets
+import polars as pl
+from corpora import data_folder
+from sklearn.datasets import load_breast_cancer, load_digits
 
 from mixsearch._typing import Array
 
-# Classes with fewer rows leave too little to find.
-MIN_ROWS = 20
-# A class of at most this share of the rows is rare.
-RARE = 0.05
-STORED = "labelled_tables.npz"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LabelledTable:
-    """Rows with the class of each."""
-
-    X: Array  # (n, d)
-    labels: Array  # (n,)
-    only: str = ""  # the one class to search, where the others are a background
-
-    @property
-    def classes(self) -> list[str]:
-        """The classes to search, sorted."""
-        names, sizes = np.unique(self.labels, return_counts=True)
-        return [self.only] if self.only else names[sizes >= MIN_ROWS].tolist()
-
-    def is_rare(self, label: str) -> bool:
-        """Return whether a class is a small one before a background, or at most a twentieth of the rows."""
-        return label == self.only or bool(np.mean(self.labels == label) <= RARE)
-
-
-def data_folder() -> Path:
-    return Path(os.environ.get("MIXSEARCH_DATA", Path(__file__).parents[2] / "shared" / "data"))
+MAX_ROWS = 2_000
+# Tables with a class "1" that is rare, beside those named "ad-".
+RARE = ("cover", "skin", "shuttle", "Wilt", "SpamBase")
+MIXED = {"msleep": "vore", "mpg": "class", "storms": "status", "pbc": "status"}
+Table = tuple[Any, Array]  # rows, (n, d) or a frame, and the class of each, (n,)
 
 
 def read_rows(name: str, delimiter: str = ",") -> list[list[str]]:
@@ -54,82 +30,54 @@ def read_rows(name: str, delimiter: str = ",") -> list[list[str]]:
         return list(csv.reader(lines, delimiter=delimiter, skipinitialspace=True))[1:]
 
 
-def load_wine() -> LabelledTable:
-    rows = read_rows("wine.csv")
-    return LabelledTable(np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
+def load_table(name: str) -> Table:
+    """Load one of the tables of text, or a stored one of the first file."""
+    if name == "iris":
+        rows = read_rows("iris.csv")
+        return np.array([row[1:5] for row in rows], dtype=float), np.array([row[5] for row in rows])
+    if name in ("wine", "banknote"):
+        rows = read_rows("wine.csv") if name == "wine" else read_rows("banknote.txt", delimiter=" ")
+        return np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows])
+    with np.load(data_folder() / "tables" / "labelled_tables.npz") as stored:
+        return stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str)
 
 
-def load_iris() -> LabelledTable:
-    rows = read_rows("iris.csv")
-    return LabelledTable(np.array([row[1:5] for row in rows], dtype=float), np.array([row[5] for row in rows]))
+def load_tables() -> Iterator[tuple[str, Table]]:
+    """Load all labelled tables; rows of large ones are drawn at random, but for those of rare classes."""
+    folder = data_folder() / "tables"
+    for file in ("labelled_tables.npz", "labelled_tables_2.npz"):
+        with np.load(folder / file) as stored:
+            for name in sorted({key[:-3] for key in stored.files if key.endswith("__X")}):
+                yield name, _thin(stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str))
+    for name in ("wine", "iris", "banknote"):
+        yield name, load_table(name)
+    for name, load in (("breast cancer", load_breast_cancer), ("digits", load_digits)):
+        X, labels = load(return_X_y=True)
+        yield name, (X, labels.astype(str))
+    for name, label in MIXED.items():
+        frame = pl.read_csv(folder / f"{name}.csv", null_values=["NA", ""], infer_schema_length=None)
+        labels = np.array([str(value) for value in frame[label].fill_null("").to_list()])
+        answers = [label, "rownames", "", *(["category"] if name == "storms" else [])]
+        yield name, _thin(frame.drop(column for column in answers if column in frame.columns), labels)
 
 
-def load_banknote() -> LabelledTable:
-    rows = read_rows("banknote.txt", delimiter=" ")
-    return LabelledTable(np.array([row[1:] for row in rows], dtype=float), np.array([row[0] for row in rows]))
+def _thin(X: Any, labels: Array) -> Table:
+    if len(labels) <= MAX_ROWS:
+        return X, labels
+    names, counts = np.unique(labels, return_counts=True)
+    rare = np.flatnonzero(np.isin(labels, names[counts <= 0.05 * len(labels)]))[:60]
+    rows = np.union1d(np.random.default_rng(0).permutation(len(labels))[:MAX_ROWS], rare)
+    return X[rows], labels[rows]
 
 
-def load_stored(name: str) -> LabelledTable:
-    with np.load(data_folder() / "tables" / STORED) as stored:
-        X, labels = stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str)
-    return LabelledTable(X, labels, only="1" if name.startswith("ad-") else "")
+def is_rare(name: str) -> bool:
+    """Whether only the class "1" of a table is searched."""
+    return name.startswith("ad-") or name in RARE
 
 
-def _load_from_sklearn(name: str) -> LabelledTable:
-    X, labels = getattr(datasets, f"load_{name}")(return_X_y=True)
-    return LabelledTable(X.astype(float), labels.astype(str))
-
-
-def draw_bananas() -> LabelledTable:
-    """Two interlocked half circles, and two columns of noise."""
-    X, labels = datasets.make_moons(600, noise=0.12, random_state=1)
-    noise = np.random.default_rng(1).normal(scale=0.3, size=(len(X), 2))
-    return LabelledTable(np.hstack([X, noise]), labels.astype(str))
-
-
-def draw_heavy_tails() -> LabelledTable:
-    """Four classes with t-distributed deviations of 2.5 degrees of freedom, in columns of unequal scales."""
-    rng = np.random.default_rng(2)
-    labels, centers = rng.choice(4, 1200, p=[0.1, 0.2, 0.3, 0.4]), rng.normal(scale=3, size=(4, 6))
-    X = centers[labels] + rng.standard_t(2.5, size=(len(labels), 6))
-    return LabelledTable(X * [1, 10, 100, 0.1, 1, 5], labels.astype(str))
-
-
-def draw_full_gaussians() -> LabelledTable:
-    """Draw five overlapping Gaussians with different covariances, the first with 4% of the rows."""
-    rng = np.random.default_rng(3)
-    labels = rng.choice(5, 1500, p=[0.04, 0.16, 0.2, 0.3, 0.3])
-    centers, factors = rng.normal(scale=1.6, size=(5, 8)), np.eye(8) + rng.normal(scale=1 / 3, size=(5, 8, 8))
-    X = centers[labels] + np.einsum("nij,nj->ni", factors[labels], rng.normal(size=(len(labels), 8)))
-    return LabelledTable(X, labels.astype(str))
-
-
-def draw_rare_blob() -> LabelledTable:
-    """A tight blob of 2% of the rows within two large clouds, one of them skewed."""
-    rng = np.random.default_rng(4)
-    labels, X = rng.choice(["rare", "skewed", "round"], 3000, p=[0.02, 0.49, 0.49]), rng.normal(size=(3000, 5))
-    X[labels == "skewed"] = np.exp(0.7 * X[labels == "skewed"])
-    X[labels == "round", 0] -= 3
-    X[labels == "rare"] = [1, 2, -1, 0, 1] + 0.3 * X[labels == "rare"]
-    return LabelledTable(X, labels, only="rare")
-
-
-# Choices may be made on these.
-DEVELOPMENT: dict[str, Callable[[], LabelledTable]] = {
-    **{name: partial(load_stored, name) for name in ("penguins", "olive-area", "glass", "ecoli", "vowel")},
-    "wine": load_wine,
-    "breast cancer": partial(_load_from_sklearn, "breast_cancer"),
-    "bananas": draw_bananas,
-    "full Gaussians": draw_full_gaussians,
-    **{name: partial(load_stored, name) for name in ("ad-pendigits", "ad-annthyroid")},
-}
-REPORTED: dict[str, Callable[[], LabelledTable]] = {
-    **{name: partial(load_stored, name) for name in ("crabs", "olive-region", "yeast")},
-    "iris": load_iris,
-    "banknote": load_banknote,
-    "digits": partial(_load_from_sklearn, "digits"),
-    "heavy tails": draw_heavy_tails,
-    "rare blob": draw_rare_blob,
-    **{name: partial(load_stored, name) for name in ("ad-mammography", "ad-satimage-2")},
-}
-WITHOUT_FILES = ("breast cancer", "bananas", "full Gaussians", "digits", "heavy tails", "rare blob")
+def list_classes(name: str, labels: Array, min_rows: int = 15) -> list[str]:
+    """List the classes of a table to search, sorted."""
+    if is_rare(name):
+        return ["1"]
+    names, counts = np.unique(labels, return_counts=True)
+    return [str(label) for label, n in zip(names, counts, strict=True) if n >= min_rows and label]

@@ -1,17 +1,14 @@
-"""Time, peak memory, and the tables that show them."""
+"""Times, runs of many seeds, and the tables that show them."""
 
 from __future__ import annotations
 
 import os
 import platform
 import sys
-import time
-import tracemalloc
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import scipy
@@ -28,47 +25,6 @@ sys.path.append(str(Path(__file__).parents[1]))
 N_THREADS = 2
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """The result of a piece of work, and its cost."""
-
-    result: Any
-    seconds: float  # best of the repeats
-    peak: float  # MB beyond what was there before; NaN where it was not measured
-
-
-def measure(work: Callable[[], Any], repeats: int = 3) -> Measured:
-    """Run once to warm up and to trace memory, then time the repeats; with no repeats, time a single cold run."""
-    return measure_together({"work": work}, repeats)["work"]
-
-
-def measure_together(works: Mapping[str, Callable[[], Any]], repeats: int = 3) -> dict[str, Measured]:
-    """Measure several pieces of work alternately, so that other load on the machine affects all of them equally."""
-    if repeats == 0:
-        cold = {name: _timed(work) for name, work in works.items()}
-        return {name: Measured(result, spent, float("nan")) for name, (result, spent) in cold.items()}
-    traced = {name: _traced(work) for name, work in works.items()}
-    rounds = [{name: _timed(work)[1] for name, work in works.items()} for _ in range(repeats)]
-    return {
-        name: Measured(result, min(times[name] for times in rounds), peak) for name, (result, peak) in traced.items()
-    }
-
-
-def _timed(work: Callable[[], Any]) -> tuple[Any, float]:
-    start = time.perf_counter()
-    result = work()
-    return result, time.perf_counter() - start
-
-
-def _traced(work: Callable[[], Any]) -> tuple[Any, float]:
-    """The result, and the peak of memory in MB."""
-    tracemalloc.start()
-    result = work()
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return result, peak / 1e6
 
 
 def run_seeds(work: Callable[[int], T], n_runs: int) -> list[T]:
@@ -94,7 +50,6 @@ def machine() -> str:
             f"BLAS {', '.join(sorted(blas))}; threads of BLAS and OpenMP: {', '.join(map(str, threads))}",
             f"- versions: Python {sys.version.split()[0]}, NumPy {np.__version__}, SciPy {scipy.__version__}, "
             f"scikit-learn {sklearn.__version__}, mixsearch {mixsearch.__version__}",
-            "- times: best of the repeats after a warm-up; peak memory: beyond the data, of the warm-up run",
         ]
     )
 
@@ -115,29 +70,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]
     print("\n".join([line(columns), line(rules), *map(line, rows)]), flush=True)
 
 
-def peak_memory() -> int:
-    """Return the peak memory of this process in bytes; `resource` would count its parent's as well."""
-    status = Path("/proc/self/status").read_text()
-    return 1024 * int(status.partition("VmHWM:")[2].split()[0])
-
-
 def seconds(value: float) -> str:
     """A time, in ms below one second."""
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.2f} s"
 
 
-def megabytes(value: float) -> str:
-    """A size, or nothing where it was not measured."""
-    return "" if np.isnan(value) else f"{value:.0f} MB" if value >= 10 else f"{value:.1f} MB"
-
-
 def ratio(value: float) -> str:
     """A ratio, short."""
     return f"{value:.2g}" if value < 10 else f"{value:.0f}"
-
-
-def verdict(name: str, value: float, limit: float, unit: str = "", *, at_least: bool = False) -> str:
-    """Return whether a required limit is met."""
-    holds = value >= limit if at_least else value <= limit
-    bound = "at least" if at_least else "at most"
-    return f"- {name}: {value:.3g}{unit}, required {bound} {limit:g}{unit}: {'holds' if holds else 'FAILS'}"

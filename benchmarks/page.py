@@ -21,9 +21,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from browsing import launch
+from browsing import launch, served
 from playwright.sync_api import Page, sync_playwright
-from web_demo import served
 
 from mixsearch.topics import TopicIndex, open_index
 
@@ -129,9 +128,9 @@ def main() -> None:
     words = choose_words(index, N_WORDS)
     print(f"{index.n_documents:,} documents, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n")
     print("| what | measured |\n| --- | --- |")
-    with served(options.index) as server, sync_playwright() as playwright:
+    with served(options.index) as address, sync_playwright() as playwright:
         browser = launch(playwright)
-        shape = {"base_url": f"{server.address}/", "viewport": {"width": 1440, "height": 900}}
+        shape = {"base_url": f"{address}/", "viewport": {"width": 1440, "height": 900}}
         for where, conditions in (("", None), ("first load", None), ("at 1.6 Mbit/s and 100 ms", SLOW_LINE)):
             page = browser.new_context(**shape).new_page()
             page.set_default_timeout(300_000)
@@ -148,7 +147,7 @@ def main() -> None:
         waited: list[float] = []
         errors: list[Any] = []
         end = time.perf_counter() + options.seconds
-        facts = (server.address, options.index.stem, words, end)
+        facts = (address, options.index.stem, words, end)
         clients = [threading.Thread(target=ask, args=(*facts, i, waited, errors)) for i in range(options.clients)]
         for client in clients:
             client.start()

@@ -14,9 +14,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from browsing import launch
+from browsing import launch, served
 from playwright.sync_api import Page, expect, sync_playwright
-from web_demo import served
 
 WORD, OTHERS, EXCLUDED = "translation", ("parsing", "sentiment"), "speech"
 SEEDS = ((0.5, 0.5), (0.1, 0.1))  # places in the photo
@@ -130,8 +129,8 @@ def main() -> None:
     )
     expect.set_options(timeout=120_000)
     start = time.perf_counter()
-    with served(index) as server, sync_playwright() as playwright:
-        page = launch(playwright).new_context(base_url=f"{server.address}/", accept_downloads=True).new_page()
+    with served(index) as address, sync_playwright() as playwright:
+        page = launch(playwright).new_context(base_url=f"{address}/", accept_downloads=True).new_page()
         page.set_default_timeout(120_000)
         page.goto("./")
         page.locator(".documents li").first.wait_for()

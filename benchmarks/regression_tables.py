@@ -21,9 +21,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
+from corpora import data_folder
 from joblib import Parallel, delayed
 from labelled_regressions import DEVELOPMENT, KINDS, NO_LABEL, REPORTED, LabelledRegression, find_kind
-from labelled_tables import data_folder
 from measuring import N_THREADS, print_table
 from paper_experiments.baselines import em_regressions
 from row_rankings import Rank

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 
-import accuracy
 import audit
 import counting
 import interval_coverage
-import one_example
 import quality
 import ratios
 import refinement
@@ -24,9 +22,7 @@ from threadpoolctl import threadpool_limits
 BENCHMARKS = {
     "speed": speed,
     "ratios": ratios,
-    "accuracy": accuracy,
     "refinement": refinement,
-    "one_example": one_example,
     "coverage": interval_coverage,
     "audit": audit,
     "counting": counting,
@@ -40,7 +36,6 @@ BENCHMARKS = {
 ON_REQUEST = (
     "ratios",
     "refinement",
-    "one_example",
     "coverage",
     "counting",
     "tables",
@@ -58,7 +53,7 @@ def main() -> None:
         help=f"of {', '.join(BENCHMARKS)}; all but those that take minutes by default",
     )
     parser.add_argument("--quick", action="store_true", help="small data: shows that all runs, not how fast")
-    parser.add_argument("--seeds", type=int, default=10, help="of the tables of accuracy and refinement")
+    parser.add_argument("--seeds", type=int, default=10, help="of the table of refinement")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(BENCHMARKS))
     if unknown:
@@ -69,7 +64,7 @@ def main() -> None:
         start = time.perf_counter()
         benchmark = BENCHMARKS[name]
         print(f"\n## {name}\n\n{benchmark.__doc__}")
-        more = {"seeds": options.seeds} if benchmark in (accuracy, refinement) else {}
+        more = {"seeds": options.seeds} if benchmark is refinement else {}
         benchmark.run(quick=options.quick, **more)
         print(f"\n({time.perf_counter() - start:.0f} s)", flush=True)
 

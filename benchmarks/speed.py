@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 import ratios
 import versions
+from floors import topic_gibbs
 from measuring import machine, print_table, ratio, seconds
 from skimage.segmentation import random_walker
+from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF, LatentDirichletAllocation
 from sklearn.metrics import average_precision_score
 from sklearn.mixture import GaussianMixture
@@ -32,7 +34,6 @@ from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_landscape, make_topics
 
 Works = dict[str, tuple[Callable[[], Any], Callable[[Any], float]]]
-N_SWEEPS = 300
 
 
 def nearest(truth: Array, rows: Array) -> float:
@@ -67,23 +68,8 @@ def topics(quick: bool) -> Works:
         ),
     }
     if find_spec("tomotopy"):
-        works["tomotopy LDA"] = (lambda: sample_topics(data), from_all)
+        works["tomotopy LDA"] = (lambda: topic_gibbs(data, 0.1, 0), from_all)
     return works
-
-
-def sample_topics(data: Any) -> Array:
-    """The topics of tomotopy's sampler, (k, d)."""
-    import tomotopy
-
-    model = tomotopy.LDAModel(k=10, seed=0)
-    for row in data.counts:
-        dense = row.toarray().ravel().astype(int)
-        model.add_doc([str(word) for word in np.repeat(np.arange(len(dense)), dense)])
-    model.train(N_SWEEPS, workers=1)
-    order = [int(word) for word in model.used_vocabs]
-    components = np.zeros((10, data.counts.shape[1]))
-    components[:, order] = [model.get_topic_word_dist(topic) for topic in range(10)]
-    return components
 
 
 def gaussians(quick: bool) -> Works:
@@ -95,9 +81,17 @@ def gaussians(quick: bool) -> Works:
             lambda: GaussianSearch(n_components=10).fit(data.X).search(examples=data.X[:1]),
             lambda component: nearest(truth, component.center[None]),
         ),
+        "the same, refined": (
+            lambda: GaussianSearch(n_components=10).fit(data.X).search(examples=data.X[:1], refine=True),
+            lambda component: nearest(truth, component.center[None]),
+        ),
         "scikit-learn GaussianMixture": (
             lambda: GaussianMixture(10, covariance_type="spherical", random_state=0).fit(data.X),
             lambda model: nearest(truth, model.means_),
+        ),
+        "scikit-learn KMeans, 10 restarts": (
+            lambda: KMeans(10, n_init=10, random_state=0).fit(data.X),
+            lambda model: nearest(truth, model.cluster_centers_),
         ),
     }
 

@@ -7,7 +7,7 @@ recall that the check expects among the first `check.n_to_read()` rows beside th
 members said relative to the true one, and the mean gap between membership and the share of members in ten bins of
 membership. The last one says how often examples of two classes are noticed.
 
-    MIXSEARCH_DATA=... .venv/bin/python benchmarks/tables.py [--only NAME] [--draws 5] [--check]
+    python benchmarks/tables.py --check
 """
 
 from __future__ import annotations
@@ -15,15 +15,11 @@ from __future__ import annotations
 import argparse
 import zlib
 from collections import defaultdict
-from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import polars as pl
-from labelled_tables import data_folder, load_banknote, load_iris, load_wine
+from labelled_tables import is_rare, list_classes, load_tables
 from measuring import print_table
 from row_rankings import pu_logistic_regression, random_walk
-from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from mixsearch import TableSearch
@@ -31,48 +27,9 @@ from mixsearch._typing import Array
 from mixsearch.errors import collect_warnings
 from mixsearch.table.encoding import TableEncoder
 
-N_EXAMPLES, MAX_ROWS, MAX_CLASSES = (1, 3, 5, 10), 2_000, 4
-RARE = ("cover", "skin", "shuttle", "Wilt", "SpamBase")
-MIXED = {"msleep": "vore", "mpg": "class", "storms": "status", "pbc": "status"}
+N_EXAMPLES, MAX_CLASSES = (1, 3, 5, 10), 4
 # A class is clear if its examples alone rank its rows this well.
 CLEAR = 0.95
-Table = tuple[Any, Array]
-
-
-def load_tables() -> Iterator[tuple[str, Table]]:
-    """Load all labelled tables; rows of large ones are drawn at random, but for those of rare classes."""
-    folder = data_folder() / "tables"
-    for file in ("labelled_tables.npz", "labelled_tables_2.npz"):
-        with np.load(folder / file) as stored:
-            for name in sorted({key[:-3] for key in stored.files if key.endswith("__X")}):
-                yield name, _thin(stored[f"{name}__X"].astype(float), stored[f"{name}__y"].astype(str))
-    for name, table in (("wine", load_wine()), ("iris", load_iris()), ("banknote", load_banknote())):
-        yield name, (table.X, table.labels)
-    for name, load in (("breast cancer", load_breast_cancer), ("digits", load_digits)):
-        X, labels = load(return_X_y=True)
-        yield name, (X, labels.astype(str))
-    for name, label in MIXED.items():
-        frame = pl.read_csv(folder / f"{name}.csv", null_values=["NA", ""], infer_schema_length=None)
-        labels = np.array([str(value) for value in frame[label].fill_null("").to_list()])
-        answers = [label, "rownames", "", *(["category"] if name == "storms" else [])]
-        yield name, _thin(frame.drop(column for column in answers if column in frame.columns), labels)
-
-
-def _thin(X: Any, labels: Array) -> Table:
-    if len(labels) <= MAX_ROWS:
-        return X, labels
-    names, counts = np.unique(labels, return_counts=True)
-    rare = np.flatnonzero(np.isin(labels, names[counts <= 0.05 * len(labels)]))[:60]
-    rows = np.union1d(np.random.default_rng(0).permutation(len(labels))[:MAX_ROWS], rare)
-    return X[rows], labels[rows]
-
-
-def list_classes(name: str, labels: Array) -> list[str]:
-    if name.startswith("ad-") or name in RARE:
-        return ["1"]
-    names, counts = np.unique(labels, return_counts=True)
-    classes = [str(each) for each, n in zip(names, counts, strict=True) if n >= 15 and each]
-    return classes[:: -(-len(classes) // MAX_CLASSES)]
 
 
 def draw_examples(name: str, target: str, draw: int, labels: Array) -> Array:
@@ -94,6 +51,7 @@ def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = 
         search, Z = TableSearch().fit(table), TableEncoder().fit_transform(table)
         peers = {"10-NN walk": random_walk(Z), "PU logistic": pu_logistic_regression(Z)}
         classes = list_classes(name, labels)
+        classes = classes[:: -(-len(classes) // MAX_CLASSES)]
         for target in classes:
             for draw in range(n_draws):
                 order = draw_examples(name, target, draw, labels)
@@ -151,7 +109,7 @@ def run(*, quick: bool = False, only: str = "", n_draws: int = 5, check: bool = 
 
 def _print_quality(quality: dict[tuple[str, int, str], list[tuple[float, float]]]) -> None:
     methods, names = sorted({key[2] for key in quality}), list(dict.fromkeys(key[0] for key in quality))
-    rare = [name for name in names if name.startswith("ad-") or name in RARE]
+    rare = list(filter(is_rare, names))
     rows = []
     for title, group in (*((name, [name]) for name in names), ("rare classes", rare), ("mean", names)):
         for method in methods if group else ():

@@ -158,7 +158,7 @@ def call(source: Path, folder: Path, work: str) -> str:
 
 def compare(old: Path, names: Sequence[str] = tuple(WORKS), n_rounds: int = 3) -> float:
     """Print the ratios of this version to an earlier one, and return the largest."""
-    from measuring import megabytes, print_table, seconds  # with the package, which a measurement must not load
+    from measuring import print_table, seconds  # with the package, which a measurement must not load
 
     rows, worst = [], 0.0
     with tempfile.TemporaryDirectory() as folder:
@@ -171,7 +171,7 @@ def compare(old: Path, names: Sequence[str] = tuple(WORKS), n_rounds: int = 3) -
             (before, peak_before), (now, peak) = np.min(rounds, axis=0).tolist()
             worst = max(worst, now / before, peak / peak_before)
             times = (seconds(before), seconds(now), f"{now / before:.2f}")
-            rows.append((name, *times, megabytes(peak_before), megabytes(peak), f"{peak / peak_before:.2f}"))
+            rows.append((name, *times, f"{peak_before:.0f} MB", f"{peak:.0f} MB", f"{peak / peak_before:.2f}"))
     columns = ("work", "time before", "now", "ratio", "memory before", "now", "ratio")
     print_table("CPU time on one thread of BLAS, and peak memory", columns, rows)
     return worst

@@ -1,4 +1,4 @@
-"""The data that the benchmarks share: drawn at random, seeded, with the sizes of real corpora."""
+"""Mixtures that several benchmarks draw: Gaussians of any shape, components with different noise."""
 
 from __future__ import annotations
 
@@ -10,20 +10,7 @@ import numpy as np
 
 from mixsearch._typing import Array
 from mixsearch.datasets import make_gaussian_mixture, make_mixed_regression, make_subspaces
-from mixsearch.datasets.mixtures import GaussianMixtureData, MixedRegressionData, SubspacesData
-from mixsearch.text import CorpusOptions
-
-# How to read the texts of `write_texts`.
-EVERY_WORD = CorpusOptions(text="text", min_df=1, max_df=1.0, stop_words=None, phrases=False)
-
-# Zipf's law with Mandelbrot's shift, which keeps the first few words from taking half of the text.
-ZIPF_SHIFT = 10.0
-ZIPF_POWER = 1.05
-
-
-def gaussian_workload(*, quick: bool) -> GaussianMixtureData:
-    """Ten spherical Gaussians: the paper's size."""
-    return make_gaussian_mixture(2_000 if quick else 10_000, 500, 10, deviation=0.5, random_state=0)
+from mixsearch.datasets.mixtures import MixedRegressionData, SubspacesData
 
 
 class ShapedGaussians(NamedTuple):
@@ -38,6 +25,12 @@ class ShapedGaussians(NamedTuple):
     def oracle(self) -> Array:
         """The means of the members, (k, d)."""
         return np.array([self.X[self.labels == i].mean(axis=0) for i in range(len(self.centers))])
+
+    def precisions(self, shape: str) -> Array:
+        """The true precisions, as scikit-learn has those of a shape."""
+        full = np.linalg.inv(self.covariances)
+        by_shape = {"spherical": full[:, 0, 0], "diagonal": np.einsum("kdd->kd", full), "tied": full[0], "full": full}
+        return np.asarray(by_shape[shape])
 
 
 def draw_shaped_gaussians(

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-# The benchmarks share their browser and their server; they are scripts beside each other, not a package.
+# The benchmarks share a browser and a server; they are scripts beside each other, not a package.
 sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
-from browsing import launch
+from browsing import launch, served
 from paper_experiments.figures import write_picture
 from playwright.sync_api import Page, sync_playwright
-from web_demo import served
 
 from mixsearch.datasets import make_reviews
 from mixsearch.topics import build_index
@@ -78,12 +77,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.index"
         build_index(make_reviews(3_000, random_state=0).to_columns(), path)
-        with served(path) as server, sync_playwright() as playwright:
+        with served(path) as address, sync_playwright() as playwright:
             browser = launch(playwright)
             for name in sys.argv[1:] or PICTURES:
                 show, look = PICTURES[name]
                 shape = {"viewport": DESK, "reduced_motion": "reduce"} | look
-                context = browser.new_context(base_url=f"{server.address}/", **shape)
+                context = browser.new_context(base_url=f"{address}/", **shape)
                 page = context.new_page()
                 page.set_default_timeout(120_000)
                 show(page)

@@ -79,17 +79,7 @@ BODIES = (
 
 
 class Server:
-    """`mixsearch serve` in a process of its own.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the log is.
-    index : Path
-        The index to serve.
-    *options : str
-        Further options of the command.
-    """
+    """`mixsearch serve INDEX OPTIONS` in a process of its own, with its log in a folder."""
 
     def __init__(self, folder: Path, index: Path, *options: str) -> None:
         self._log = folder / "log.txt"

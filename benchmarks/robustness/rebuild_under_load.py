@@ -2,7 +2,6 @@
 
     python benchmarks/robustness/rebuild_under_load.py
     python benchmarks/robustness/rebuild_under_load.py --seconds 60 --seed 1
-    python benchmarks/robustness/rebuild_under_load.py --no-if-match
 
 The index is built from two corpora in turn, grown and shrunk between, and once deleted and restored. The clients ask
 for topics of words of both corpora and open the documents that these list, without pause. Names and texts of documents
@@ -105,27 +104,12 @@ def find_mixed(observed: Observed, states: Mapping[str, State]) -> str:
 
 
 class Writer:
-    """Changes an index, and keeps what each of its states holds.
-
-    Parameters
-    ----------
-    folder : Path
-        Where the index and its corpora are.
-    rng : random.Random
-        Chooses the pauses.
-
-    Attributes
-    ----------
-    states : dict of str to State
-        What was written, by its generation.
-    generation : str
-        That of the state on disk.
-    """
+    """Changes an index in a folder, with random pauses, and keeps what its states hold by their generation."""
 
     def __init__(self, folder: Path, rng: random.Random) -> None:
         self.index, self._folder, self._rng = folder / "changed.index", folder, rng
         self.states: dict[str, State] = {}
-        self.generation = ""
+        self.generation = ""  # of the state on disk
         self.changes: Counter[str] = Counter()
         self._corpora = cycle(CORPORA)
         self._corpus, self._n_builds = "", 0
@@ -195,23 +179,10 @@ def ask_without_reading(port: int) -> socket.socket:
 
 
 class Client(threading.Thread):
-    """Asks for topics and their documents without pause.
+    """Asks for topics of random words, and for their documents in the state that listed them, without pause."""
 
-    Parameters
-    ----------
-    port : int
-        The port of the server.
-    writer : Writer
-        Knows what the disk has.
-    seed : int
-        Chooses the words.
-    if_match : bool
-        Whether it asks for documents of the state that has listed them.
-    """
-
-    def __init__(self, port: int, writer: Writer, seed: int, *, if_match: bool) -> None:
+    def __init__(self, port: int, writer: Writer, seed: int) -> None:
         super().__init__(daemon=True)
-        self._if_match = if_match
         self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=MAX_SECONDS)
         self._writer, self._rng = writer, random.Random(seed)
         self.observed: list[Observed] = []
@@ -238,7 +209,7 @@ class Client(threading.Thread):
 
     def _get(self, kind: str, path: str, generation: str = "") -> Observed:
         """Return an answer of the state that another one was of, or of any state."""
-        headers = {"If-Match": f'"{generation}"'} if generation and self._if_match else {}
+        headers = {"If-Match": f'"{generation}"'} if generation else {}
         self._connection.request("GET", f"/api/indexes/changed/{path}", headers=headers)
         answer = self._connection.getresponse()
         body, tag = json.loads(answer.read()), (answer.getheader("ETag") or "").strip('"')
@@ -309,9 +280,9 @@ class Report:
         ]
 
 
-def observe(server: Server, writer: Writer, duration: float, seed: int, *, if_match: bool) -> Report:
+def observe(server: Server, writer: Writer, duration: float, seed: int) -> Report:
     """Change the index of a server while clients ask."""
-    clients = [Client(server.port, writer, seed * N_CLIENTS + i, if_match=if_match) for i in range(N_CLIENTS)]
+    clients = [Client(server.port, writer, seed * N_CLIENTS + i) for i in range(N_CLIENTS)]
     # The server, its tracker and the process that it forks from; those that search are replaced.
     processes = set(sorted(server.list_processes())[:3])
     deaf = [ask_without_reading(server.port) for _ in range(N_DEAF)]
@@ -336,14 +307,14 @@ def observe(server: Server, writer: Writer, duration: float, seed: int, *, if_ma
     )
 
 
-def run(duration: float, seed: int = 0, *, if_match: bool = True) -> tuple[Report, list[str]]:
+def run(duration: float, seed: int = 0) -> tuple[Report, list[str]]:
     """Change the index of a server of its own while clients ask, and return what happened, and what was wrong."""
     with tempfile.TemporaryDirectory() as name:
         writer = Writer(Path(name), random.Random(seed))
         writer.build()
         server = Server(Path(name), writer.index, "--workers", "2")
         try:
-            report = observe(server, writer, duration, seed, if_match=if_match)
+            report = observe(server, writer, duration, seed)
         finally:
             code = server.stop()
     return report, report.find_wrong() + ([f"exit code {code}"] if code not in (0, 130) else [])
@@ -374,12 +345,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--no-if-match", action="store_true", help="open documents of any state, as they are then mixed"
-    )
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    report, wrong = run(options.seconds, options.seed, if_match=not options.no_if_match)
+    report, wrong = run(options.seconds, options.seed)
     print_report(report)
     if wrong:
         print(report.log[-4000:])
