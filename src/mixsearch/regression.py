@@ -296,17 +296,11 @@ class RegressionFamily:
 
     def hinted(self, hint: Array) -> Hinted:
         """Contract the third moment with a hint in the frame, (k,)."""
-        linear, first = self.linear, self.powers[2] - self.linear * self.mean
+        return Hinted(np.tensordot(self.third_moment, hint, axes=1), self.mean, hint)
 
-        def sum_chunk(chunk: RegressionChunk) -> Array:
-            t = chunk.responses
-            return weighted_gram(chunk.projected, (t**3 - linear * t) * (chunk.projected @ hint))
-
-        third = self.chunks.sum(sum_chunk) / self.chunks.n_rows
-        return Hinted(subtract_normal(third, first, hint, np.diag(self.frame.spread)), self.mean, hint)
-
+    @cached_property
     def third_moment(self) -> Array:
-        """Compute the third moment W'⊗W'⊗W' Σ αᵢ μᵢ⊗μᵢ⊗μᵢ, (k, k, k)."""
+        """W'⊗W'⊗W' Σ αᵢ μᵢ⊗μᵢ⊗μᵢ, (k, k, k)."""
         return self.estimate(self.chunks.sum(sum_moments, slice(None), self.linear, self.frame.values))[1]
 
     def leave_one_out(self, hint: Array) -> Replicates:
@@ -320,8 +314,9 @@ class RegressionFamily:
 
         Notes
         -----
-        These samples have another mean δ and covariance, by which they would be standardized: S in the frame, where
-        that of all samples is D⁻¹. Every index of a moment is multiplied by (SD)⁻¹, and the identity in Hermite tensors
+        For normal x and T = E[f(t)xxx], 6 Σ αᵢ μᵢ⊗μᵢ⊗μᵢ is T less all three products of E[f(t)x] with the identity
+        (paper, Theorem 5). These samples have another mean δ and covariance, by which they would be standardized: S in
+        the frame, where that of all samples is D⁻¹. Every index of a moment is multiplied by (SD)⁻¹, and the identity
         becomes S.
         """
         n, *sums_of_products = sums
@@ -381,22 +376,12 @@ class RegressionFamily:
 def sum_moments(chunk: RegressionChunk, rows: slice, linear: float, values: Array) -> tuple[Any, ...]:
     """Sum the products of Y, t and f(t) that all moments need."""
     Y, t = chunk.projected[rows].astype(np.float64, copy=False), chunk.responses[rows]
-    squares, f = t**2, t**3 - linear * t
+    squares = t**2
+    f = (squares - linear) * t
     residual = chunk.squares[rows] - Y**2 @ values  # |z|² outside the signal space
     levels = np.array([squares.sum(), squares @ residual, residual.sum(), f.sum()])
     means = np.stack([np.ones(len(t)), t, squares, f]) @ Y
     return len(t), levels, means, Y.T @ Y, weighted_gram(Y, squares), weighted_gram(Y, f), sum_cubes(Y, Y, f)
-
-
-def subtract_normal(third: Array, first: Array, hint: Array, identity: Array) -> Array:
-    """Compute W'BW, (k, k), from W'E[f(t)⟨x, v⟩xx']W and W'M = W'E[f(t) x], for normal x with W'W, (k, k).
-
-    Notes
-    -----
-    6B = E[f(t)⟨x, v⟩xx'] - M v' - v M' - ⟨M, v⟩I (paper, Theorem 5).
-    """
-    cross = np.outer(first, identity @ hint)
-    return np.asarray(third - cross - cross.T - (first @ hint) * identity) / 6
 
 
 def project_chunk(chunk: StandardChunk, frame: Frame) -> RegressionChunk:
@@ -452,7 +437,7 @@ def fit_regression(
 
     def sum_powers(chunk: RegressionChunk) -> Array:
         t = chunk.responses
-        return np.asarray(np.stack([t, t**2, t**3]) @ chunk.projected.astype(np.float64, copy=False))
+        return np.asarray(np.stack([t, t * t, t * t * t]) @ chunk.projected.astype(np.float64, copy=False))
 
     projected = samples.map(project_chunk, frame)
     powers = projected.sum(sum_powers) / n
@@ -687,7 +672,7 @@ def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParam
     """Return the likelihood, and all components as moments show them, or lines through a few samples."""
     k, model = family.n_components, make_model(family)
     if family.has_moments:
-        return model, clip_regressions(family, all_components(family.third_moment(), family.mean))
+        return model, clip_regressions(family, all_components(family.third_moment, family.mean))
     chunk = thin_rows(family.chunks, k).map(model.read).chunk
     empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
     return model, model.random_start(chunk, empty, np.random.default_rng(1))

@@ -82,7 +82,10 @@ def project(X: Samples, basis: Array, origin: Array) -> Array:
     if X.ndim == 1 or sp.issparse(X):
         return np.asarray(X @ basis - origin @ basis)
     middle, axes = origin.astype(X.dtype), basis.astype(X.dtype)
-    return np.concatenate([(X[rows] - middle) @ axes for rows in row_slices(len(X), CACHED_ROWS)])
+    result = np.empty((len(X), axes.shape[1]), dtype=X.dtype)
+    for rows in row_slices(len(X), CACHED_ROWS):
+        result[rows] = (X[rows] - middle) @ axes
+    return result
 
 
 def project_and_measure(X: Samples, basis: Array, origin: Array) -> tuple[Array, Array]:
