@@ -294,7 +294,8 @@ def find_subspaces(family: SubspaceFamily, points: Array, *, printed: bool = Fal
 
 def span(family: SubspaceFamily, directions: Array) -> tuple[Array, Array]:
     """Return bases in the span of subspaces with some directions, (k, kr, r), and √αl along them, (k, r)."""
-    return np.linalg.svd(family.root[:, None] * directions, full_matrices=False)[:2]
+    bases, values, _ = np.linalg.svd(family.root[:, None] * directions, full_matrices=False)
+    return bases, values
 
 
 def to_parameters(family: SubspaceFamily, directions: Array) -> SubspaceParameters:
