@@ -27,6 +27,21 @@ pytestmark = [
 ]
 
 
+@pytest.fixture(scope="module")
+def cluster():
+    """A real cluster: a scheduler and worker processes, with TCP between them."""
+    with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as started:
+        assert all(worker.address.startswith("tcp://") for worker in started.workers.values())
+        yield started
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as connected:
+        yield connected
+        assert connected.nthreads(), "a test left the shared cluster without workers"
+
+
 def in_blocks(X, *cuts):
     """Return a Dask array of the rows of X, with sparse blocks if X is sparse."""
     blocks = [

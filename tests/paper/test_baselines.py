@@ -253,11 +253,3 @@ def test_the_random_walk_counts_visits():
     last = np.linalg.matrix_power(step, N_STEPS)
     visits = last + RESTART * np.linalg.solve(np.eye(len(Z)) - step, np.eye(len(Z)) - last)
     assert_allclose(random_walk(Z)(rows), visits[:, rows] @ (1 / np.sqrt(degree[rows])), rtol=1e-6, atol=1e-12)
-
-
-def test_neighbours_weigh_by_the_distance_of_the_last_one():
-    affinity = neighbor_affinity(np.arange(12.0)[:, None]).toarray()
-    # The last neighbour of the first row is 10 away, those of the next rows are nearer and make for less.
-    assert_allclose(affinity[0, [1, 2, 11]], [np.exp(-0.01), np.exp(-0.04), 0])
-    assert_allclose(affinity, affinity.T)
-    assert np.all(np.diag(affinity) == 0)

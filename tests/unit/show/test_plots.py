@@ -10,6 +10,7 @@ from tests.coded import raises
 
 import mixsearch
 from mixsearch.datasets import make_gaussian_mixture, make_landscape, make_mixed_regression, make_topics
+from mixsearch.display import Card, plain_number
 from mixsearch.show.plots import (
     plot_component,
     plot_groups,
@@ -144,3 +145,32 @@ def test_segments_are_named_with_their_shares(ax):
     plot_segments(found, ax=ax)
     assert ax.images[0].get_array().shape == (60, 90, 3)
     assert legend_of(ax) == [f"{name}, {share:.0%}" for name, share in zip(found.names, found.shares, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0.12345, "0.123"),
+        (12345.6, "12,346"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_numbers_are_written_for_people(number, text):
+    assert plain_number(number) == text
+
+
+CARD = Card("A <b>topic</b>", [("weight", "3%")], [("<script>", 2.0), ("beta", 1.0), ("gamma", -1.0)], "words")
+
+
+def test_text_has_a_bar_in_proportion_to_each_value():
+    lines = CARD.text().splitlines()
+    bars = [line.count("█") for line in lines]
+    assert bars[-3] == 2 * bars[-2] > 0
+    assert bars[-1] == 0
+
+
+def test_html_escapes_whatever_the_words_hold():
+    page = CARD.html()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "&lt;b&gt;" in page
