@@ -208,12 +208,13 @@ class Component:
 
     def _card(self) -> Card:
         names = ["found", *(f"alternative {i}" for i in range(1, 8))]
+        first = ", ".join([*(plain_number(float(x)) for x in self.center[:4]), "..."][: len(self.center)])
         return Card(
             title=f"{type(self).__name__}, one of {len(self.scores)}",
             facts=[
                 ("weight", plain_number(self.weight)),
                 *self._trust_facts(),
-                ("center", _format_center(self.center)),
+                ("center", f"[{first}] ({len(self.center):,} features)"),
             ],
             bars=list(zip(names, self.scores.tolist(), strict=False)),
             bars_title="score of each component under the hint",
@@ -229,12 +230,6 @@ class Component:
 
     def _repr_html_(self) -> str:
         return self._card_with_warnings().html()
-
-
-def _format_center(center: Array) -> str:
-    first = ", ".join(plain_number(float(x)) for x in center[:4])
-    more = ", ..." if len(center) > 4 else ""
-    return f"[{first}{more}] ({len(center):,} features)"
 
 
 C = TypeVar("C", bound=Component)

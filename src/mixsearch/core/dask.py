@@ -21,10 +21,10 @@ from distributed import CancelledError, KilledWorker, futures_of
 from distributed.scheduler import NoValidWorkerError
 
 from mixsearch.core.rows import Chunk, Chunks, Layout, S, SampleChunk, Sums, T, add_all
+from mixsearch.core.validation import FLOAT_DTYPES
 from mixsearch.errors import ClusterError, SearchError
 from mixsearch.machine import on_one_core
 
-FLOAT_DTYPES = (np.float64, np.float32)
 # Sums that one task adds: more would fill the memory of its worker.
 SUMS_PER_TASK = 8
 # Arrays shared by tasks are sent with the graph. They are small, but larger than the size at which Dask warns.
@@ -111,7 +111,7 @@ def sample_chunks(X: Any, y: Any = None) -> DaskChunks[SampleChunk]:
         raise SearchError("X has {n} samples, but at least {needed} is needed.", code="too_few_samples", n=0, needed=1)
     responses = [None] * n_blocks if y is None else check_responses(y, X).to_delayed().ravel()
     blocks = zip(firsts, X.to_delayed().ravel(), responses, X.chunks[0], strict=False)
-    dtype = float_dtype(X)
+    dtype = X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
     tasks = [delayed(_make_chunk, pure=False)(int(i), block, values, dtype) for i, block, values, n in blocks if n]
     layout = Layout(int(firsts[-1]), int(X.shape[1]), dtype, is_sparse=False)
     chunks: DaskChunks[SampleChunk] = DaskChunks(layout, tuple(run_tasks(tasks, store=True)))
@@ -161,11 +161,6 @@ def check_responses(y: Any, X: da.Array) -> da.Array:
             n_samples=len(X),
         )
     return y.rechunk((X.chunks[0],))
-
-
-def float_dtype(X: da.Array) -> Any:
-    """Return the dtype of computations with an array."""
-    return X.dtype if X.dtype in FLOAT_DTYPES else np.dtype(np.float64)
 
 
 def _make_chunk(first: int, block: Any, responses: Any, dtype: Any) -> SampleChunk:

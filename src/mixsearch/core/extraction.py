@@ -158,18 +158,13 @@ def _diagonalize(tensor: Array, first: Array) -> Array:
     """
     weights = np.random.default_rng(0).standard_normal((N_STARTS, len(tensor)))
     starts = np.stack([first, *np.linalg.eigh(np.tensordot(weights, tensor, axes=1))[1]])
-    bases = _power_iterations(tensor, _nearest_orthonormal(starts))
+    bases = _nearest_orthonormal(starts)
+    for _ in range(MAX_ITER):
+        before, bases = bases, _nearest_orthonormal(_image(tensor, bases))
+        if np.abs(bases - before).max() < SMALL_CHANGE:
+            break
     diagonals = np.sum(bases * _image(tensor, bases), axis=1)
     return np.asarray(bases[np.argmax(np.sum(diagonals**2, axis=1))])
-
-
-def _power_iterations(tensor: Array, U: Array) -> Array:
-    """Iterate from several bases at once, (s, q, q)."""
-    for _ in range(MAX_ITER):
-        before, U = U, _nearest_orthonormal(_image(tensor, U))
-        if np.abs(U - before).max() < SMALL_CHANGE:
-            break
-    return U
 
 
 def _image(tensor: Array, U: Array) -> Array:

@@ -12,7 +12,7 @@ from mixsearch._typing import Array, Matrix
 from mixsearch.core.eigen import top_eigenpairs
 from mixsearch.core.frame import count_above, project
 from mixsearch.core.moments import blas_threads_for, second_moment, squared_distances, total_variance
-from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, row_slices, sum_chunks
+from mixsearch.core.rows import CACHED_ROWS, Chunks, SampleChunk, add_all, row_slices
 from mixsearch.core.tuning import TUNING
 from mixsearch.errors import Option, UnlikelyMixtureWarning
 
@@ -35,13 +35,13 @@ class Spectrum:
     Attributes
     ----------
     values : array of shape (q,)
-        Eigenvalues less the noise; of topics, on documents that were not used to find their directions.
+        Eigenvalues less the noise.
     thresholds : array of shape (q,)
         What noise alone would reach.
     counts : array of bool of shape (q,)
         Which directions stand out from the noise.
     noise : float
-        The noise level that was subtracted; 0 for topics, whose moments contain no noise.
+        The noise level that was subtracted.
     n_components : int
         Number of components that the directions correspond to.
 
@@ -163,13 +163,9 @@ def _count_features(chunks: Chunks[SampleChunk], center: Array) -> int:
 
     def sum_squares(chunk: SampleChunk) -> Any:
         X: Any = chunk.samples
-        is_sparse = sp.issparse(X)
-
-        def sum_rows(rows: slice) -> Any:
-            part: Any = X[rows].toarray() if is_sparse else X[rows]
-            return np.sum((part - center) ** 2, axis=0)
-
-        return sum_chunks(sum_rows, row_slices(X.shape[0], CACHED_ROWS))
+        is_sparse, slices = sp.issparse(X), row_slices(X.shape[0], CACHED_ROWS)
+        parts = (X[rows].toarray() if is_sparse else X[rows] for rows in slices)
+        return add_all(np.sum((part - center) ** 2, axis=0) for part in parts)
 
     squares = chunks.sum(sum_squares)
     return int(np.count_nonzero(squares > MIN_VARIANCE * squares.mean()))
