@@ -141,8 +141,7 @@ def calibrate(
 def score_left_out(corpus: FittedCorpus, vectors: Vectors, weights: Array, scores: Scores, columns: Array) -> Array:
     """Score documents of a hint by the others, in folds and without the words that found them, (q,)."""
     positive = np.flatnonzero(weights > 0)
-    is_few = len(positive) <= TUNING.few
-    n_folds = len(positive) if is_few else TUNING.n_folds
+    is_few, n_folds = len(positive) <= TUNING.few, min(len(positive), TUNING.few)
     if n_folds < 2:
         return np.empty(0)
     judged = positive[:: -(-len(positive) // TUNING.max_judged)]

@@ -17,13 +17,12 @@ class Tuning:
     n_nearest: int = 20  # anchors of each document; 10 lose .001
     stay: float = 0.9  # probability that a walk among anchors goes on
     # The score
-    few: int = 10  # hint documents up to which there is a second pass, each is left out by itself, and ranks are told
+    few: int = 10  # hint documents up to which there is a second pass and ranks are told; folds of more
     n_second: int = 100  # best documents that join them there
     copies: float = 0.25  # by which the score of the second near-copy is lower, of the fourth twice, and so on
     avoid: float = 0.5  # weight of documents to avoid
     max_documents: int = 2_000  # of a hint, of a meaning or of the corpus; of more, as many at even steps stand for all
     # Membership and its check
-    n_folds: int = 5  # of hint documents
     max_judged: int = 300  # hint documents that are left out in turn
     min_judged: int = 3  # with fewer, membership is a rank
     min_fraction: float = 0.25  # of left-out documents, above which their number is worth a ratio
