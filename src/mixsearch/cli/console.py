@@ -28,7 +28,6 @@ from mixsearch.display import pluralize
 from mixsearch.errors import Coded, Option, SearchError, SearchWarning
 
 if TYPE_CHECKING:
-    from mixsearch.topics.records import StoredColumn
     from mixsearch.topics.storage import Growth
 
 EXIT_ERROR, EXIT_STOPPED = 1, 130
@@ -242,16 +241,6 @@ def print_table(table: Table) -> None:
     with console.capture() as captured:
         console.print(table)
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
-
-
-def list_columns(columns: Iterable[StoredColumn]) -> str:
-    """Return the names of columns with what they hold."""
-    return ", ".join(f"{column.name} ({column.role or column.kind})" for column in columns)
-
-
-def describe_words(n_words: int, n_features: int) -> str:
-    """Return the number of words of an index."""
-    return f"{n_words:,}; documents are compared by {n_features:,} of them"
 
 
 def describe_growth(growth: Growth, path: Path) -> list[str]:

@@ -13,6 +13,7 @@ import typer
 from rich.text import Text
 
 from mixsearch.cli import console
+from mixsearch.cli.info import list_facts
 from mixsearch.cli.options import JsonOption
 from mixsearch.errors import Option, SearchError, SearchWarning
 from mixsearch.io.files import strip_compression_suffix
@@ -88,26 +89,17 @@ def name_index(source: str) -> Path:
 def report_built(built: Built, seconds: float, warned: Sequence[SearchWarning], *, as_json: bool) -> None:
     """Print the summary of an index that was built, and a command that searches it."""
     opened = open_index(built.path)
-    columns, words = opened.columns.described, [starter.word for starter in opened.starters(1)]
+    words = [starter.word for starter in opened.starters(1)]
     command, warnings = shlex.join(["mixsearch", "topic", str(built.path), *words]), (*built.notes, *warned)
-    per_document = built.n_bytes / built.n_documents
     if as_json:
-        facts = {"index": str(built.path), "columns": [asdict(column) for column in columns], "next": command}
+        columns = [asdict(column) for column in opened.columns.described]
         counts = {name: getattr(built, name) for name in (*_COUNTS, "n_components", "n_bytes")}
-        sizes = {"bytes_per_document": round(per_document, 1), "seconds": round(seconds, 3)}
+        sizes = {"bytes_per_document": round(built.n_bytes / built.n_documents, 1), "seconds": round(seconds, 3)}
+        notes = [console.describe_for_json(warning) for warning in warnings]
         console.print_json(
-            facts | counts | sizes | {"warnings": [console.describe_for_json(warning) for warning in warnings]}
+            {"index": str(built.path), "columns": columns, "next": command, **counts, **sizes, "warnings": notes}
         )
         return
-    console.print_facts(
-        [
-            ("index", str(built.path)),
-            ("documents", f"{built.n_documents:,}"),
-            ("words", console.describe_words(built.n_words, built.n_features)),
-            *([("columns", console.list_columns(columns))] if columns else []),
-            ("size", f"{console.format_bytes(built.n_bytes)}, {per_document:,.0f} bytes per document"),
-            ("time", f"{seconds:.1f} s"),
-            ("next", Text(command, style="bold")),
-        ]
-    )
+    more = ("time", f"{seconds:.1f} s"), ("next", Text(command, style="bold"))
+    console.print_facts([*list_facts(opened.contents()), *more])
     console.print_notes(warnings)

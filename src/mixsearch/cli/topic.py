@@ -38,7 +38,7 @@ Examples:
 
   mixsearch topic reviews.index sushi
   mixsearch topic reviews.index sushi "pickled ginger" --not pizza
-  mixsearch topic reviews.index sushi pizza coffee --each --plot food.png
+  mixsearch topic reviews.index sushi pizza coffee --each
   mixsearch topic reviews.index --text "the driver was late again"
   mixsearch topic reviews.index --documents 12 --documents 40 --documents 7
   mixsearch topic reviews.index sushi --narrower 1 --json
@@ -106,6 +106,8 @@ def topic(
     if audit is not None and len(questions) > 1:
         raise typer.BadParameter(f"--audit judges one topic, got {len(questions)}.")
     if plot is not None:
+        if len(questions) > 1 and not is_grouped:
+            raise typer.BadParameter(f"--plot draws one topic, got {len(questions)}. Add --over or --by for several.")
         console.load_plots()
     with console.show_status("Searching"):
         index = open_index(path)
@@ -136,9 +138,9 @@ def topic(
 
         write_table(grouped.to_frame() if is_grouped else frame_documents(index, topics, is_sorted=True), output)
         console.print_written(output)
-    if plot is not None:
+    if plot is not None and topics:
         console.write_figure(
-            lambda plots: plots.plot_groups(grouped) if is_grouped else _draw(plots, list(topics.values())), plot
+            lambda plots: plots.plot_groups(grouped) if is_grouped else plots.plot_topic(*topics.values()), plot
         )
     if failed:
         raise typer.Exit(console.EXIT_ERROR)
@@ -156,20 +158,6 @@ def _judge(index: TopicIndex, found: Any, file: Path, n: int) -> str:
 
     n_known = len(found.hint.documents) + len(found.hint.not_documents)
     return list_audit(file, audit_file(found, file, n, found.n_documents - n_known, show))
-
-
-def _draw(plots: Any, topics: Sequence[Any]) -> Any:
-    """Draw one topic, or several side by side."""
-    from matplotlib.figure import Figure
-
-    n_columns = min(len(topics), 3)
-    figure = Figure(figsize=(5 * n_columns, 3.5 * -(-len(topics) // n_columns)), layout="constrained")
-    panels = figure.subplots(-(-len(topics) // n_columns), n_columns, squeeze=False).ravel()
-    for panel, found in zip(panels, topics, strict=False):
-        plots.plot_topic(found, 10, ax=panel)
-    for panel in panels[len(topics) :]:
-        panel.set_axis_off()
-    return panels[0]
 
 
 def print_messages(answers: Sequence[Answer]) -> None:

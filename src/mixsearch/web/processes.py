@@ -15,9 +15,9 @@ from typing import Any
 
 from mixsearch.errors import SearchError
 
-# Imported once, before forking: the image decoders, and the command that started the server, which Python imports in
-# every process.
-_PRELOADED = ["mixsearch.cli", "mixsearch.web", "PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"]
+# Imported once, before forking: packages that every process needs, half of the time of its start. Polars is not among
+# them, since it starts threads.
+_PRELOADED = ["mixsearch.cli", "fastapi", "scipy.sparse", "PIL.ImageOps", "PIL.JpegImagePlugin", "PIL.PngImagePlugin"]
 # Between two looks at whether a process was cancelled.
 _WAIT_SECONDS = 0.2
 
