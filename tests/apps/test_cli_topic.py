@@ -116,6 +116,8 @@ def test_a_table_of_documents_and_pictures_are_written(index, tmp_path):
     assert imread(tmp_path / "one.png").std() > 0.02
     assert "<svg" in (tmp_path / "shops.svg").read_text()
     assert run(index, "sushi", "--plot", tmp_path / "x.foo", code=1).stderr
+    assert "--plot" in run(index, "sushi", "judge", "--each", "--plot", tmp_path / "two.png", code=2).stderr
+    assert not (tmp_path / "two.png").exists()
 
 
 def test_without_matplotlib_a_picture_is_refused_with_what_to_install(index, monkeypatch):

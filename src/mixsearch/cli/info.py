@@ -42,7 +42,7 @@ def info(
 def list_facts(contents: Contents) -> Iterator[tuple[str, str]]:
     """Yield what an index contains, and its size."""
     yield "index", contents.path
-    empty = f", {contents.n_empty:,} of them without words" if contents.n_empty else ""
+    empty = f", {contents.n_empty:,} of them without words to compare" if contents.n_empty else ""
     yield "documents", f"{contents.n_documents:,}{empty}"
     yield "words", f"{contents.n_words:,}; documents are compared by {contents.n_features:,} of them"
     if contents.columns:
