@@ -57,9 +57,10 @@ def hint_scoring(centers, scores):
     return np.linalg.pinv(centers) @ scores
 
 
-def test_a_small_lead_that_is_no_noise_is_not_warned_about() -> None:
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_small_lead_that_is_no_noise_is_not_warned_about(refine):
     data = make_gaussian_mixture(20_000, 10, 3, deviation=0.2, norm=5.0, random_state=0)
-    found = GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 0.95, 0.0]))
+    found = GaussianSearch(3).fit(data.X).search(hint_scoring(data.centers, [1.0, 0.95, 0.0]), refine=refine)
     assert found.separation < 1.1
     assert found.p_first > 0.975
     assert found.warnings == ()
