@@ -181,7 +181,7 @@ def _list_shapes(folder: Folder, names: Sequence[str]) -> Iterator[tuple[str, tu
         "basis": (d, k),
         "values": (k,),
         "center": (k,),
-        "broad_center": (len(folder["frame/broad_center"]),),
+        "broad_center": (min(len(folder["frame/broad_center"]), k),),
         "anchors": (a, k),
         "reach": (a, a),
     }

@@ -124,6 +124,7 @@ def test_more_counts_than_a_segment_can_hold_are_an_error(tmp_path, monkeypatch)
         ("segment_0/placed/nearest", lambda values: values + 300),
         ("segment_0/rows", lambda values: values[1:]),
         ("frame/basis", lambda values: values[1:]),
+        ("frame/broad_center", lambda values: np.tile(values, 2)),
         ("frame/idf", lambda values: values.astype(int)),
         ("frame/values", None),
     ],
