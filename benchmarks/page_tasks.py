@@ -7,9 +7,9 @@ The index needs a column of dates. Seconds are from the click, or the last key, 
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -123,19 +123,22 @@ def list_file_tasks(page: Page, table: Path, photo: Path) -> list[Task]:
 
 
 def main() -> None:
-    index, table, photo = map(Path, sys.argv[1:4])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("index", "table", "photo"):
+        parser.add_argument(name, type=Path)
+    options = parser.parse_args()
     print(
         f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n\n| task | clicks | seconds |\n| --- | ---: | ---: |"
     )
     expect.set_options(timeout=120_000)
     start = time.perf_counter()
-    with served(index) as address, sync_playwright() as playwright:
+    with served(options.index) as address, sync_playwright() as playwright:
         page = launch(playwright).new_context(base_url=f"{address}/", accept_downloads=True).new_page()
         page.set_default_timeout(120_000)
         page.goto("./")
         page.locator(".documents li").first.wait_for()
         print(f"| `mixsearch serve INDEX`, until a topic is shown | 0 | {time.perf_counter() - start:.2f} |")
-        for name, n_clicks, do in list_topic_tasks(page) + list_file_tasks(page, table, photo):
+        for name, n_clicks, do in list_topic_tasks(page) + list_file_tasks(page, options.table, options.photo):
             start = time.perf_counter()
             do()
             print(f"| {name} | {n_clicks} | {time.perf_counter() - start:.2f} |")
