@@ -60,7 +60,7 @@ from mixsearch.core.validation import (
 from mixsearch.display import Card, plain_number
 from mixsearch.errors import HintError, Option, RankError, SearchError, UnlikelyMixtureWarning
 from mixsearch.machine import is_dask
-from mixsearch.mixture.check import hold_examples, test_rows
+from mixsearch.mixture.check import fit_p_values, hold_examples
 from mixsearch.mixture.em import (
     Fit,
     Held,
@@ -74,7 +74,6 @@ from mixsearch.mixture.em import (
 )
 from mixsearch.mixture.search import (
     MixtureComponent,
-    MixtureModel,
     MixtureSearch,
     RefinedMixture,
     find_warnings,
@@ -668,18 +667,20 @@ def clip_regressions(family: RegressionFamily, candidates: Candidates) -> Regres
     return RegressionParameters(weights / weights.sum(), coefficients, variances)
 
 
-def start_em(family: RegressionFamily) -> tuple[RegressionModel, RegressionParameters]:
+def start_em(family: RegressionFamily) -> tuple[RegressionModel, list[RegressionParameters]]:
     """Return the likelihood, and all components as moments show them, or lines through a few samples."""
     k, model = family.n_components, make_model(family)
     if family.has_moments:
-        return model, clip_regressions(family, all_components(family.third_moment, family.mean))
+        return model, [clip_regressions(family, all_components(family.third_moment, family.mean))]
     chunk = thin_rows(family.chunks, k).map(model.read).chunk
     empty = RegressionParameters(np.zeros(k), np.zeros((k, 0)), np.zeros(k))
-    return model, model.random_start(chunk, empty, np.random.default_rng(1))
+    return model, [model.random_start(chunk, empty, np.random.default_rng(1))]
 
 
-def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Fit[RegressionParameters]]:
-    """Fit the whole mixture by EM; return the model, the samples as it sees them, and the fit.
+def fit_regressions(
+    family: RegressionFamily, model: RegressionModel, rows: Chunks[FeatureChunk], starts: list[RegressionParameters]
+) -> Fit[RegressionParameters]:
+    """Fit the whole mixture by EM.
 
     Starts are drawn at random too if moments are unreliable, or samples are few: then the likelihood has many maxima.
 
@@ -688,20 +689,18 @@ def fit_regressions(family: RegressionFamily) -> tuple[RegressionModel, Any, Fit
     With many features, EM begins with gradient steps, which cost n q instead of n q²: standardized x has the second
     moment I, and nearly so in each component, so that nαᵢI stands for the weighted products of features.
     """
-    model, start = start_em(family)
-    rows = family.chunks.map(model.read)
     restart = not family.has_moments or family.misfit is not None or rows.n_rows <= EM.min_subset
     if not family.is_wide:
-        return model, rows, fit_mixture(model, rows, [start], restart=restart)
+        return fit_mixture(model, rows, starts, restart=restart)
     if restart:
-        start = fit_mixture(model, thin_rows(rows, family.n_components).collect(), [start], restart=True).params
-    before = -np.inf
+        starts = [fit_mixture(model, thin_rows(rows, family.n_components).collect(), starts, restart=True).params]
+    start, before = starts[0], -np.inf
     for _ in range(EM.max_iter):
         following, log_likelihood = em_step(replace(model, anchor=start.coefficients), rows, start)
         if log_likelihood - before < EM.tol:
             break
         start, before = following, log_likelihood
-    return model, rows, run_em(model, rows, start)
+    return run_em(model, rows, start)
 
 
 def complete_mixture(
@@ -715,9 +714,9 @@ def complete_mixture(
     weights do not, either: clusters of (x, y) look like lines to the residuals alone.
     """
     params, first, k = fit.params, int(model.has_intercepts), len(fit.params.weights)
-    p_values = test_rows(model, rows, params)
+    chunk = thin_rows(rows, k).chunk
+    p_values = fit_p_values(model, chunk, params)
     if not model.is_joint:
-        chunk = thin_rows(rows, k).chunk
         resp, Z = posterior(model, chunk, params), chunk.features[:, first:-1]
         of_spread = test_independence(Z, resp * (model.squares(chunk, params) - 1))
         of_weights = k * test_independence(Z, resp).min() if k > 1 else 1.0
@@ -745,10 +744,10 @@ def count_regressions(fit: Callable[[int], RegressionFamily]) -> int:
     values = [-np.inf]
     for k in range(1, TUNING.max_counted + 1):
         family = fit(k)
-        model, start = start_em(family)
+        model, starts = start_em(family)
         rows = thin_rows(family.chunks, 1).map(model.read).collect()
         # In many dimensions, lines through that many samples are never those of one component.
-        mixture = run_em(model, rows, start) if family.is_wide else fit_mixture(model, rows, [start], restart=True)
+        mixture = run_em(model, rows, starts[0]) if family.is_wide else fit_mixture(model, rows, starts, restart=True)
         n_parameters = k * (mixture.params.coefficients.shape[1] + 2) - 1
         values.append(mixture.log_likelihood - 0.5 * n_parameters * np.log(rows.n_rows))
         if values[-1] < values[-2] or mixture.params.variances.max() <= 2 * model.min_variance:
@@ -1166,24 +1165,21 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         """Search with other examples, which have y as the last column."""
         return self.search(examples=(examples[:, :-1], examples[:, -1]), **options)
 
-    def _start_em(self) -> tuple[MixtureModel[RegressionParameters], list[RegressionParameters]]:
-        model, start = start_em(self._family)
-        return model, [start]
+    def _start_em(self) -> tuple[RegressionModel, list[RegressionParameters]]:
+        return start_em(self._family)
 
     def _complete(self, model: Any, rows: Chunks[Any], fit: Fit[RegressionParameters]) -> RefinedMixture[Any]:
         return complete_mixture(self._family, model, rows, fit)
 
     def _fit_mixture(self) -> RefinedMixture[Any]:
-        return self._complete(*fit_regressions(self._family))
+        model, starts = self._start_em()
+        rows = self._read_rows(model)
+        return self._complete(model, rows, fit_regressions(self._family, model, rows, starts))
 
     def _choose_by_examples(self, mixture: Any, positive: Any, negative: Any) -> RefinedMixture[Any]:
         """Choose the component, and give each a Gaussian of x if the examples are likelier members then."""
         # 1) the component under which the examples are likeliest; an outlier among them must not choose it
-        family, model, joint = (
-            self._family,
-            mixture.model,
-            replace(mixture.model, n_dims=1 + self._family.chunks.n_features),
-        )
+        family, model = self._family, mixture.model
         pairs: list[Any] = [positive] if negative is None else [positive, negative]
         near = [is_near(model, self._read(model, rows), mixture.params) for rows in pairs]
         pairs = [rows[mask] if mask.any() else rows for rows, mask in zip(pairs, near, strict=True)]
@@ -1196,6 +1192,7 @@ class RegressionSearch(MixtureSearch[RegressionFamily]):
         if k * test_independence(Z, resp).min() >= TUNING.max_independence:
             return lines
         # 2) EM with examples held, from the lines and from samples near the examples
+        joint = replace(model, n_dims=1 + family.chunks.n_features)
         chunks = [self._read(model, pair) for pair in pairs]
         joints = [model.log_density(chunk, lines.params) for chunk in chunks]
         held: Any = hold_examples(chunks, joints, index, always=True)
