@@ -69,6 +69,8 @@ class Workers:
         except TimeoutError:
             sentence = "No answer within {seconds:g} seconds. Request less."
             raise APIError("too_slow", sentence, seconds=seconds) from None
+        except asyncio.CancelledError:  # at the end of the server, whose log would show a traceback otherwise
+            raise APIError("busy", "The server is stopping. Ask again when it is back.") from None
 
     def close(self) -> None:
         """Accept no further calls."""

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from mixsearch.web.errors import APIError
 from mixsearch.web.indexes import ServedIndex
 from mixsearch.web.settings import Limits
 from mixsearch.web.workers import Workers
@@ -72,7 +73,9 @@ def test_slow_calls_are_computed_once_and_leave_quick_ones_a_worker():
         quick.go_on.set()
         calls = [asyncio.create_task(workers.call(INDEX, work, name, slow=True)) for name in ("a", "a", "b")]
         await work.begin()
-        calls[0].cancel()  # its client leaves, and it goes on for the next
+        calls[0].cancel()  # its client leaves, or the server stops; it goes on for the next
+        with pytest.raises(APIError, match="stopping"):
+            await calls[0]
         answer = await workers.call(INDEX, quick, "quick")
         work.go_on.set()
         return answer, await asyncio.gather(*calls[1:]), work.calls
